@@ -1,0 +1,43 @@
+# make demo, make test, make lint: on a machine with Python 3.11 or newer and make, nothing else is needed.
+
+# The first Python that is new enough; `make PYTHON=/path/to/python test` picks another.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then command -v $$p; break; fi; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint clean
+
+help:
+	@echo "make demo   solve three constrained problems, with live progress"
+	@echo "make test   run all tests"
+	@echo "make lint   check format, style and types"
+	@echo "make clean  remove what make and the tools made"
+
+demo: $(VENV)/.stamp-demo
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.stamp-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# Installed again only when pyproject.toml changes: the package itself is used from where it lies.
+$(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
+	@touch $@
+
+$(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report]'
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it with make PYTHON=..." >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,58 @@
+"""What an algorithm is, what it may know (`Task`) and what it may request (`Ask`).
+
+An algorithm is a frozen dataclass of settings with two coroutines. `start` makes the first state, `generation` the
+next one; each asks for evaluations with `points = yield x` and gets a `Population` back, row for row. States are
+frozen dataclasses of arrays holding at least `population` and `generation` (how many were made). An algorithm never
+sees the objective, draws random numbers from `rng` alone, and keeps nothing outside its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .arrays import Array
+from .population import Population
+from .streams import Stream
+
+State = Any  # a frozen dataclass per algorithm
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an algorithm may know of the problem before it asks."""
+
+    lower: Array  # (d,)
+    upper: Array  # (d,)
+    max_evaluations: int
+    x0: Array | None = None  # (k, d), points that the first population must hold
+
+    @property
+    def dimension(self) -> int:
+        return int(self.lower.shape[0])
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Evaluate the rows where `wanted` holds; the others cost nothing and come back not valid."""
+
+    x: Array  # (n, d)
+    wanted: Array  # (n,) bool
+
+
+Request = Any  # an array (n, d), all rows wanted, or an Ask
+Coroutine = Generator[Request, Population, State]
+
+
+class Algorithm(Protocol):
+    """Settings, and the two coroutines that use them."""
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        """The first population."""
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        """One generation: a new state from an old one."""
+
+    def watch(self, state: State) -> dict[str, Array]:
+        """Numbers worth recording along a run, such as the stage and epsilon."""

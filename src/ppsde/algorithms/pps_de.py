@@ -1,0 +1,222 @@
+"""PPS-DE: push and pull search embedded in differential evolution.
+
+Fan, Li, Wang, Yuan, Sun, Yang, Ruan, Li, Goodman, "Embedding Push and Pull Search in the Framework of Differential
+Evolution for Solving Constrained Single-objective Optimization Problems", arXiv 1812.06381.
+
+The population, sorted by the feasibility rule, is halved. Each member of the top half makes three trials, one per
+strategy, and the best of them competes with it; the strategies' wins decide which one each member of the bottom half
+uses. While the lowest objective value falls, constraints are ignored (push); when it stagnates, a shrinking epsilon
+leads back to feasibility (pull).
+
+Deviations (the publication says / we do / because)
+  three trials, best one    not which rule picks / `pick`: the rule of the stage / its text; "feasibility" is the other
+  "best T offsprings"       per target or of all / `pick_from`: per target / of all loses feasibility
+  survival of the bottom    two statements / `bottom_survival`: the rule of the stage / Algorithm 1 says so
+  memory length H           not given / `memory_size` 6 / LSHADE44 has 6, IUDE's program 100
+  what is a success         not given / `success` by the rule of the stage, `teachers` every trial / SHADE's practice
+  tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2, `closes` 0.9 / the push and pull papers
+  "modified" DE/rand/1      not given / `parents` ranked in the top half / IUDE's program
+  components out of bounds  not given / `repair` reflect / the only repair that agrees with the printed C08-C11
+  value that stagnates      ambiguous / `stagnation_of` the minimum of f / others miss the printed C04
+  p = 5                     ambiguous / `pbest` 5, a count (a float is a share of NP) / IUDE's program
+  K in current-to-rand      not given / `K` "F", the same factor twice / IUDE's program
+  crossover there           not given / `current_to_rand_crossover` none / LSHADE44
+  NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 20 / smaller boxes need room too
+  Gmax                      overshoots / the last generation is cut at the budget / fairness
+Additions of the default, which `PUBLISHED` goes without, because the published push can end in a population without
+spread at an infeasible point, from where no pull leads out (C15, C24):
+  epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share
+                            `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales
+  length of push and pull   until Tc / `push_limit`, `pull_length`: shares of all generations / small budgets
+  when all has stagnated    nothing / begin anew after `patience` generations / the budget is there to be used
+  every second cycle        nothing / `reseed`: the pull starts with the least violating points seen as bottom half
+Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, namespace, when
+from ..parts.choices import check_choices, check_count, check_flag, check_range
+from ..parts.competition import Competition, strategy_by_rate
+from ..parts.cycles import Cycle
+from ..parts.memory import Memory
+from ..parts.push_pull import Stage
+from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
+from ..parts.sampling import first_points, inside
+from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ..population import Population, choose, join
+from ..streams import Stream
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # sorted by the feasibility rule: the index is the rank
+    generation: Array  # how many were made
+    cycle: Cycle
+    stage: Stage
+    seen: Population  # the least violating points of this cycle, half a population
+    competition: Competition
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class PPSDE:
+    """Settings; see the deviations above."""
+
+    population_size: int | None = None
+    memory_size: int = 6
+    pbest: int | float = 5
+    strategy_window: int = 25
+    switch_window: int = 25
+    switch_threshold: float = 1e-3
+    switch_guard: float = 1e-6
+    stagnation_of: Literal["minimum", "best"] = "minimum"
+    push_limit: float = 0.3
+    schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
+    theta: float = 0.8
+    tau: float = 0.1
+    alpha: float = 0.95
+    cp: float = 2.0
+    closes: float = 0.9  # the share of all generations after which epsilon is 0
+    pull_length: float = 0.3  # the share in which epsilon closes after the switch; 0: not before `closes`
+    patience: int = 50  # 0: never begin anew
+    reseed: bool = True
+    pick: Literal["stage", "feasibility"] = "stage"
+    pick_from: Literal["target", "all"] = "target"
+    bottom_survival: Literal["stage", "feasibility"] = "stage"
+    success: Literal["stage", "feasibility"] = "stage"
+    teachers: Literal["every-trial", "picked"] = "every-trial"
+    parents: Literal["ranked-top", "ranked-rand", "best-of-three", "uniform"] = "ranked-top"
+    repair: Literal["reflect", "clamp", "midpoint", "resample"] = "reflect"
+    K: Literal["F", "random"] = "F"
+    current_to_rand_crossover: bool = False
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_count(self, 1, "memory_size", "strategy_window", "switch_window")
+        check_count(self, 0, "patience")
+        check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "tau", "alpha", "theta", "closes")
+        check_range(self, 0.0, 1.0, "push_limit", "pull_length")
+        check_flag(self, "reseed", "current_to_rand_crossover")
+        check_range(self, 0.0, 100.0, "cp")
+        if self.population_size is not None:
+            check_count(self, 8, "population_size")
+        if isinstance(self.pbest, int):
+            check_count(self, 2, "pbest")
+        else:
+            check_range(self, 0.0, 1.0, "pbest")
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        points = yield first_points(task, self.population_size or max(5 * task.dimension, 20), rng)
+        population = points.sorted()
+        xp = namespace(points.f)
+        return self._begin(population, population.take(slice(0, points.size // 2)), xp.asarray(0), xp.asarray(0))
+
+    def _begin(self, population: Population, seen: Population, generation: Array, cycle: Array) -> State:
+        xp = namespace(population.f)
+        return State(
+            population=population,
+            generation=generation,
+            cycle=Cycle.fresh(cycle, xp),
+            stage=Stage.fresh(self.switch_window, xp),
+            seen=seen,
+            competition=Competition.fresh(self.strategy_window, 3, xp),
+            memory=Memory.fresh(3, self.memory_size, xp),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        xp = namespace(state.population.f)
+        n = state.population.size
+        top = (n + 1) // 2
+        anew = state.stage.pull & (state.cycle.idle >= self.patience) & (self.patience > 0)
+        state = when(anew, lambda: self._next_cycle(state), state)
+        G = state.cycle.age + 1
+
+        # Push or pull?
+        total = task.max_evaluations // (n + 2 * top)
+        stage = state.stage.advance(G, total, total - state.generation + state.cycle.age, state.population, self)
+        rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
+        second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
+        begins = stage.pull & ~state.stage.pull & second
+        population = when(begins, lambda: self._reseeded(state, top), state.population)
+
+        # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        targets = xp.arange(3 * top) % top
+        strategy = xp.arange(3 * top) // top
+        u = rng.uniform(3 * top, task.dimension)
+        x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
+        trials = yield when(anew, lambda: inside(task, u), x)
+        per_target = self.pick_from == "target"
+        picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
+        won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
+        competition = state.competition.record(G, won)
+
+        # Bottom half: one trial per target, by a strategy that wins.
+        bottom_strategy = strategy_by_rate(rng.uniform(n - top), competition.rates(G))
+        bottom = xp.arange(top, n)
+        bottom_u = rng.uniform(n - top, task.dimension)
+        x, bottom_F, bottom_CR = trials_of(
+            population.x, bottom, bottom_strategy, bottom_u, state.memory, self, task, rng
+        )
+        bottom_trials = yield when(anew, lambda: inside(task, bottom_u), x)
+
+        # Replacement by the rule of the stage; learning from every trial that improves on its target.
+        winners = trials.take(picked)
+        parents, bottom_parents = population.take(slice(0, top)), population.take(slice(top, n))
+        accepted = accepts(rules["stage"], winners, parents) | (anew & winners.valid)
+        bottom_accepted = accepts(rules[self.bottom_survival], bottom_trials, bottom_parents)
+        bottom_accepted = bottom_accepted | (anew & bottom_trials.valid)
+        gains = gain(rules[self.success], trials, parents.take(targets))
+        if self.teachers == "picked":
+            gains = xp.where(xp.any(xp.arange(3 * top)[:, None] == picked, axis=1), gains, 0.0)
+        bottom_gains = gain(rules[self.success], bottom_trials, bottom_parents)
+        survivors = choose(accepted, winners, parents)
+        after = join(survivors, choose(bottom_accepted, bottom_trials, bottom_parents)).sorted()
+        return State(
+            population=after,
+            generation=state.generation + 1,
+            cycle=state.cycle.older(after, stage.closed),
+            stage=stage,
+            seen=when(
+                second & ~stage.pull,
+                lambda: join(join(state.seen, trials), bottom_trials).best_rows(n // 2),
+                state.seen,
+            ),
+            competition=competition,
+            memory=state.memory.learn(
+                xp.concatenate([strategy, bottom_strategy]),
+                xp.concatenate([F, bottom_F]),
+                xp.concatenate([CR, bottom_CR]),
+                xp.where(anew, 0.0, xp.concatenate([gains, bottom_gains])),
+            ),
+        )
+
+    def watch(self, state: State) -> dict[str, Array]:
+        rates = state.competition.rates(state.cycle.age)
+        return {
+            "stage": state.stage.pull,  # 0 push, 1 pull
+            "epsilon": state.stage.epsilon,
+            "cycle": state.cycle.number,
+            "rate_rand": rates[RAND],
+            "rate_current_to_rand": rates[CURRENT_TO_RAND],
+            "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
+        }
+
+    def _next_cycle(self, state: State) -> State:
+        """A new cycle. The coming generation replaces its population; the points seen are forgotten."""
+        none = replace(state.seen, f=state.seen.f + np.inf, violation=state.seen.violation + np.inf)
+        return self._begin(state.population, none, state.generation, state.cycle.number + 1)
+
+    def _reseeded(self, state: State, top: int) -> Population:
+        """The population with the points seen in the place of the bottom half."""
+        return join(state.population.take(slice(0, top)), state.seen).sorted()
+
+
+# The reading of the publication that fits its printed table at D = 10 best.
+PUBLISHED = PPSDE(push_limit=1.0, schedule="improved", pull_length=0.0, patience=0, reseed=False)

@@ -1,0 +1,52 @@
+"""The array vocabulary: NumPy or jax.numpy, found from the arrays at hand; the one place with backend quirks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+Array = Any  # numpy.ndarray, or a jax array or tracer
+
+HUGE = float(np.finfo(np.float64).max)  # larger than every finite value, smaller than the infinity of a failed point
+
+
+def namespace(array: Array) -> Any:
+    """The module that computes with `array`: jax.numpy for JAX arrays and tracers, NumPy for everything else."""
+    if isinstance(array, np.ndarray):
+        return np
+    jax = sys.modules.get("jax")  # an array can be JAX's only if JAX is loaded already
+    if jax is not None and isinstance(array, jax.Array):
+        return jax.numpy
+    return np
+
+
+def order(first: Array, second: Array) -> Array:
+    """Rows sorted by `first`, ties by `second`, further ties by position."""
+    return namespace(first).lexsort((second, first))
+
+
+def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
+    """`first()` where a single condition holds, else `second`: like trees of arrays (dataclasses may hold dataclasses).
+
+    NumPy calls `first` only when it is needed. JAX computes both and selects, since a batch has runs of both kinds.
+    So `first` must not draw random numbers.
+    """
+    if namespace(condition) is np:
+        return first() if condition else second
+    return _select(condition, first(), second)
+
+
+def _select(condition: Array, first: Any, second: Any) -> Any:
+    if is_dataclass(first) and not isinstance(first, type):
+        names = [field.name for field in fields(first)]
+        return replace(first, **{n: _select(condition, getattr(first, n), getattr(second, n)) for n in names})
+    return namespace(condition).where(condition, first, second)
+
+
+def bits(array: Array) -> bytes:
+    """The exact content of an array, for comparing two of them to the last bit."""
+    return np.ascontiguousarray(array).tobytes()

@@ -1,0 +1,61 @@
+"""The command line: arguments in, exit status out, errors as one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from . import __version__
+from .commands import exit_status, listing, solve, suites
+from .commands.parsing import Parser
+from .commands.tables import printable
+
+
+def parser() -> Parser:
+    """All commands and their arguments."""
+    top = Parser(
+        prog="ppsde",
+        description="Constrained single-objective black-box optimisation.",
+        epilog=f"{exit_status.EXPLAINED}\n\nexample:\n  ppsde solve cec2017:C05",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"ppsde {__version__}")
+    group = top.add_subparsers(metavar="COMMAND", required=True)
+    for module in (solve, listing, suites):
+        module.add(group)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as end:  # --help, --version, and arguments that cannot be read
+        return int(end.code or 0)
+    try:
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        print("ppsde: interrupted", file=sys.stderr)
+        return exit_status.INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that flushing at the end fails no more
+        return exit_status.OUTPUT_CLOSED
+    except Exception as error:
+        if arguments.traceback:
+            traceback.print_exc()
+        print(f"ppsde: error: {_in_one_line(error)}", file=sys.stderr)
+        return exit_status.WRONG
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return printable(f"{error.filename}: {error.strerror}")
+    if isinstance(error, ValueError):  # written for people, by the part that refused the value
+        return printable(str(error))
+    return printable(f"{type(error).__name__}: {error} (--traceback shows where)")

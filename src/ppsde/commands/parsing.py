@@ -1,0 +1,41 @@
+"""How arguments are read: one line per error, an example with every help."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+from .exit_status import WRONG
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and name the help to look at."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"ppsde: error: {message} (see `{self.prog} --help`)", file=sys.stderr)
+        raise SystemExit(WRONG)
+
+
+def command(group: Any, name: str, title: str, description: str, *examples: str) -> Parser:
+    """Add a command to a group of them."""
+    parser: Parser = group.add_parser(
+        name,
+        help=title,
+        description=description,
+        epilog="\n  ".join(["example:" if len(examples) == 1 else "examples:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
+    return parser
+
+
+def instance(text: str) -> int | str:
+    """An instance of a suite's problems: a number, or the word official."""
+    if text == "official":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number or 'official'; got {text!r}") from None

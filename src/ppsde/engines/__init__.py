@@ -1,0 +1,1 @@
+"""What drives an algorithm's coroutines: counting evaluations and stopping exactly at the budget."""

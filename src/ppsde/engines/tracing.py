@@ -1,0 +1,145 @@
+"""A whole run as one traced function: the algorithm's coroutines driven while JAX watches, never with values.
+
+Fixed shapes throughout: a request cut by the budget, or with rows not wanted, is evaluated in full, and the rows that
+do not count come back as not valid, exactly as the host engine gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from ..algorithm import Algorithm, Ask, Coroutine, Task
+from ..arrays import Array
+from ..population import Population
+from ..streams import JaxStream
+
+Evaluate = Callable[[Array], tuple[Array, Array]]  # x (n, d) -> f (n,), violation (n,)
+_registered: set[type] = set()
+
+
+def as_tree(value: Any) -> Any:
+    """The value itself, its dataclasses made known to JAX as trees of arrays."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in fields(value)]
+        for name in names:
+            as_tree(getattr(value, name))
+        if type(value) not in _registered:
+            import jax
+
+            jax.tree_util.register_dataclass(type(value), data_fields=names, meta_fields=[])
+            _registered.add(type(value))
+    return value
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the engine keeps beside an algorithm's state."""
+
+    used: Array  # evaluations so far
+    best: Population  # one row: the best point ever evaluated
+    kept: Population  # one row: the best point that ever was in the population
+    rows: Array  # (record, columns), what was recorded along the run
+
+
+def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -> Callable[..., Any]:
+    """A function (lower, upper, key) -> what a run gives: its best points and `record` rows along the way.
+
+    `key` is the run's own. Where every generation asks for the same number of points, the number of generations is
+    known beforehand, which lets the device run them without asking back.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def run(lower: Array, upper: Array, key: Array) -> dict[str, Array]:
+        task = Task(lower, upper, budget)
+        none = jnp.empty((1, 0))
+        nothing = Population(jnp.full((1, task.dimension), jnp.nan), *jnp.full((2, 1), jnp.inf), none, none)
+        state, first = drive(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
+        names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
+        rows = jnp.full((record, len(names)), jnp.nan)
+        account = Account(first.used, first.best, better_of(nothing, state.population), rows)
+
+        asked: list[int | None] = []
+
+        def generation(carry: Any) -> Any:
+            state, account = carry
+            coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
+            state, spent = drive(coroutine, evaluate, budget, account.used, account.best)
+            asked.append(spent.asked)
+            best = spent.best
+            share = jnp.mean(state.population.feasible)
+            row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
+            at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
+            rows = account.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
+            return as_tree(state), as_tree(Account(spent.used, best, better_of(account.kept, state.population), rows))
+
+        start = (as_tree(state), as_tree(account))
+        jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
+        each = asked[-1]
+        if each is None:
+            _, account = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+        else:
+            count = max(0, -(-(budget - first.asked) // each))
+            _, account = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+        return {
+            "x": account.best.x[0],
+            "f": account.best.f[0],
+            "violation": account.best.violation[0],
+            "kept_x": account.kept.x[0],
+            "kept_f": account.kept.f[0],
+            "kept_violation": account.kept.violation[0],
+            "evaluations": account.used,
+            "record": dict(zip(names, account.rows.T, strict=True)),
+        }
+
+    return run
+
+
+@dataclass(frozen=True)
+class Spent:
+    used: Array
+    best: Population
+    asked: Any  # the number of points asked for, None if a mask decides
+
+
+def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
+    """A coroutine to its end: its state, the evaluations used by then, and the best point by then."""
+    import jax.numpy as jnp
+
+    points = None
+    asked: int | None = 0
+    while True:
+        try:
+            request = coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
+        except StopIteration as end:
+            return as_tree(end.value), Spent(used, best, asked)
+        if isinstance(request, Ask):
+            x, asked = request.x, None
+            counts = request.wanted & (used + jnp.cumsum(request.wanted) <= budget)
+            used = used + jnp.sum(counts)
+        else:
+            x, asked = request, None if asked is None else asked + request.shape[0]
+            counts = used + jnp.arange(1, x.shape[0] + 1) <= budget  # the same for every run of a batch
+            used = jnp.minimum(used + x.shape[0], budget)
+        f, violation = evaluate(x)
+        none = jnp.empty((x.shape[0], 0))
+        points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), none, none)
+        best = better_of(best, points)
+
+
+def better_of(best: Population, points: Population) -> Population:
+    """The best single point of both, the first where they tie."""
+    import jax.numpy as jnp
+
+    row = points.best()
+    f, violation = points.f[row], points.violation[row]
+    wins = (violation < best.violation[0]) | ((violation == best.violation[0]) & (f < best.f[0]))
+    return Population(
+        jnp.where(wins, points.x[row][None], best.x),
+        jnp.where(wins, f[None], best.f),
+        jnp.where(wins, violation[None], best.violation),
+        best.g,
+        best.h,
+    )

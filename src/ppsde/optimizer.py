@@ -1,0 +1,133 @@
+"""Ask and tell: the search without the evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .algorithm import Task
+from .algorithms import make
+from .bounds import box
+from .engines.host import Run
+from .evaluation.values import row_values
+from .streams import seed_from
+from .violation import TOLERANCE
+
+EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
+
+
+class Optimizer:
+    """A search that is told the values of the points it asks for.
+
+    Parameters
+    ----------
+    bounds : scipy Bounds, pairs (low, high), or two arrays
+    method : str
+        One of `ppsde.ALGORITHMS`.
+    n_ineq, n_eq : int
+        How many inequalities g and equalities h each `tell` brings.
+    max_evaluations : int, optional
+        Met exactly; 20000 times the number of variables if not given.
+    rng : None, int, SeedSequence or Generator
+    x0 : array (d,) or (k, d), optional
+        Points the first population must hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> optimizer = Optimizer([(-5, 5)] * 2, n_ineq=1, max_evaluations=2000, rng=1)
+    >>> while not optimizer.done:
+    ...     x = optimizer.ask()
+    ...     optimizer.tell((x**2).sum(axis=1), g=1 - x[:, :1])
+    >>> print(round(optimizer.result.fun, 3), optimizer.result.feasible)
+    1.0 True
+    """
+
+    def __init__(
+        self,
+        bounds: Any,
+        *,
+        method: str = "pps-de",
+        n_ineq: int = 0,
+        n_eq: int = 0,
+        max_evaluations: int | None = None,
+        rng: Any = None,
+        x0: Any = None,
+        tolerance: float = TOLERANCE,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        for name, count in (("n_ineq", n_ineq), ("n_eq", n_eq)):
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise ValueError(f"{name} must be an int >= 0; got {count!r}")
+        lower, upper = box(bounds)
+        self._counts = (int(n_ineq), int(n_eq))
+        self._tolerance = checked_tolerance(tolerance)
+        self._run = start_run(lower, upper, method, max_evaluations, rng, x0, self._tolerance, options)
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent, or nothing but failures was told."""
+        return self._run.wanted is None
+
+    def ask(self) -> np.ndarray:
+        """The points (n, d) to evaluate next. Asking again gives the same points until they are told."""
+        if self._run.wanted is None:
+            raise ValueError("the search is done; its result is in `result`")
+        return self._run.wanted.copy()
+
+    def tell(self, f: Any, g: Any = None, h: Any = None) -> None:
+        """The values of the points asked for, in order: f (n,), g (n, n_ineq), h (n, n_eq); NaN where one failed."""
+        if self._run.wanted is None:
+            raise ValueError("the search is done; nothing is wanted")
+        values = row_values((f, g, h), len(self._run.wanted))
+        counts = (values[1].shape[1], values[2].shape[1])
+        if counts != self._counts:
+            raise ValueError(f"expected {self._counts[0]} inequalities and {self._counts[1]} equalities; got {counts}")
+        self._run.supply(*values)
+
+    @property
+    def result(self) -> Any:
+        """What was found so far, as a `scipy.optimize.OptimizeResult`."""
+        from .result import FAILED, RUNNING, SPENT, result_of
+
+        status = FAILED if self._run.hopeless else SPENT if self.done else RUNNING
+        return result_of(self._run, None, status, self._tolerance)
+
+
+def start_run(
+    lower: np.ndarray,
+    upper: np.ndarray,
+    method: str,
+    max_evaluations: int | None,
+    rng: Any,
+    x0: Any,
+    tolerance: float,
+    options: dict[str, Any] | None,
+) -> Run:
+    """A run of the named method, every argument checked."""
+    d = len(lower)
+    budget = EVALUATIONS_PER_VARIABLE * d if max_evaluations is None else max_evaluations
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+        raise ValueError(f"max_evaluations must be an int >= 1; got {max_evaluations!r}")
+    task = Task(lower, upper, int(budget), _first_points(x0, lower, upper))
+    return Run(make(method, options), task, seed=seed_from(rng), tolerance=tolerance)
+
+
+def checked_tolerance(tolerance: Any) -> float:
+    """How far an equality may be missed."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number >= 0; got {tolerance!r}")
+    return float(tolerance)
+
+
+def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
+    if x0 is None:
+        return None
+    points = np.atleast_2d(np.array(x0, float))
+    if points.ndim != 2 or points.shape[1] != len(lower):
+        raise ValueError(f"x0 must be one point ({len(lower)},) or rows (k, {len(lower)}); got {np.shape(x0)}")
+    if not np.all((points >= lower) & (points <= upper)):  # also false for NaN
+        row = int(np.argmin(np.all((points >= lower) & (points <= upper), axis=1)))
+        raise ValueError(f"x0 must lie inside the bounds; point {row} does not: {points[row]}")
+    return points

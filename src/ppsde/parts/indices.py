@@ -1,0 +1,96 @@
+"""Distinct random indices, by the shift trick: as many draws as indices, no rejection, no permutation per row.
+
+To draw one of n indices but none of k taken ones, draw one of n - k places and step over each taken index at or
+below it, in rising order. With integer weights the same is done in places of cumulated weight, so all is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import Array, namespace
+
+
+def place(u: Array, count: Array | int) -> Array:
+    """Uniform numbers in [0, 1) as integers in 0 .. count - 1."""
+    return (u * count).astype(int)
+
+
+def uniform_index(u: Array, n: int, *taken: Array) -> Array:
+    """An index in 0 .. n - 1 per row, uniform over those not taken; u and each of `taken` (m,), taken distinct.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> uniform_index(np.array([0.0, 0.4, 0.9]), 4, np.array([0, 1, 3]))
+    array([1, 2, 2])
+    """
+    index = place(u, n - len(taken))
+    for step in _rising(taken):
+        index = index + (index >= step)
+    return index
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Indices with integer weights to draw by."""
+
+    weights: np.ndarray  # (n,)
+    ends: np.ndarray  # (n,), cumulated weights
+
+    def draw(self, u: Array, *taken: Array) -> Array:
+        """An index per row, by weight over those not taken; u and each of `taken` (m,), taken distinct.
+
+        Some index not taken must have weight.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> ranked_pool(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
+        array([1, 2, 2])
+        """
+        xp = namespace(u)
+        weights, ends = xp.asarray(self.weights), xp.asarray(self.ends)
+        steps = [(weights[t], ends[t]) for t in _rising(taken)]
+        position = place(u, self.ends[-1] - sum(weight for weight, _ in steps))
+        for weight, end in steps:
+            position = position + weight * (position >= end - weight)
+        return xp.searchsorted(ends, position, side="right")
+
+
+@lru_cache(maxsize=64)
+def ranked_pool(n: int, size: int) -> Pool:
+    """Ranks r = 1 .. size of n with weight n - r: what accepting a uniform rank with probability (n - r) / n gives."""
+    return _pool(np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0))
+
+
+@lru_cache(maxsize=64)
+def best_pool(n: int, size: int) -> Pool:
+    """The `size` first of n indices, all alike."""
+    return _pool(np.where(np.arange(n) < size, 1, 0))
+
+
+def _pool(weights: np.ndarray) -> Pool:
+    ends = np.cumsum(weights)
+    weights.flags.writeable = ends.flags.writeable = False
+    return Pool(weights, ends)
+
+
+def _rising(taken: tuple[Array, ...]) -> list[Array]:
+    """The taken indices of each row in rising order."""
+    if len(taken) < 2:
+        return list(taken)
+    xp = namespace(taken[0])
+    if len(taken) == 2:
+        return [xp.minimum(*taken), xp.maximum(*taken)]
+    return list(xp.sort(xp.stack(taken), axis=0))
+
+
+def best_first(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:
+    """Three ranks with the best brought to the front by an exchange with the first (the base of DE/randrl/1)."""
+    xp = namespace(r1)
+    best = xp.minimum(xp.minimum(r1, r2), r3)
+    return best, xp.where(r2 == best, r1, r2), xp.where(r3 == best, r1, r3)

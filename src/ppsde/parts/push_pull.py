@@ -1,0 +1,123 @@
+"""Push and pull: ignore the constraints until the objective stagnates, then let a shrinking epsilon lead back.
+
+Fan, Li, Cai, Li, Wei, Zhang, Deb, Goodman, "Push and pull search for solving constrained multi-objective
+optimization problems", Swarm and Evolutionary Computation 44 (2019); here for one objective.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..arrays import HUGE, Array, namespace
+from ..population import Population
+from .epsilon import closing, improved, quantile
+from .rules import Epsilon
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A value of each of the last generations, a ring; tells by how much it fell over the window."""
+
+    values: Array  # (window,)
+
+    @classmethod
+    def fresh(cls, window: int, xp: Any = np) -> Progress:
+        return cls(xp.full(window, np.inf))
+
+    def fall(self, generation: Array | int, value: Array, guard: float) -> Array:
+        """(old - value) / max(|old|, guard), old from `window` generations ago; inf before there is one."""
+        xp = namespace(self.values)
+        old = self.values[generation % self.values.shape[0]]
+        known = xp.isfinite(old) & xp.isfinite(value)
+        old = xp.where(known, old, 0.0)
+        return xp.where(known, (old - xp.where(known, value, 0.0)) / xp.maximum(xp.abs(old), guard), np.inf)
+
+    def record(self, generation: Array | int, value: Array) -> Progress:
+        xp = namespace(self.values)
+        window = self.values.shape[0]
+        return Progress(xp.where(xp.arange(window) == generation % window, value, self.values))
+
+
+class Schedule(Protocol):
+    """When the push ends and how the pull goes: the settings an algorithm must have."""
+
+    @property
+    def switch_threshold(self) -> float: ...
+    @property
+    def switch_guard(self) -> float: ...
+    @property
+    def stagnation_of(self) -> str: ...
+    @property
+    def push_limit(self) -> float: ...
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def theta(self) -> float: ...
+    @property
+    def tau(self) -> float: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def cp(self) -> float: ...
+    @property
+    def closes(self) -> float: ...
+    @property
+    def pull_length(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a run stands between push and pull."""
+
+    pull: Array  # bool: the push is over, for good
+    epsilon: Array
+    start: Array  # epsilon when the pull began
+    began: Array  # the generation of that
+    lowest: Progress  # the value whose stagnation ends the push
+
+    @classmethod
+    def fresh(cls, window: int, xp: Any = np) -> Stage:
+        return cls(xp.asarray(False), xp.asarray(0.0), xp.asarray(0.0), xp.asarray(0), Progress.fresh(window, xp))
+
+    @property
+    def rule(self) -> Epsilon:
+        """The rule of the stage. Pushing, every point that has values counts as feasible."""
+        return Epsilon(namespace(self.epsilon).where(self.pull, self.epsilon, HUGE))
+
+    def advance(self, G: Array, total: int, left: Array, population: Population, settings: Schedule) -> Stage:
+        """The stage of generation G = 1, 2, .. of a cycle that has `left` of a run's `total` generations.
+
+        From generation `closes` times `left` on it is pull with epsilon 0. The population is sorted best first.
+        """
+        xp = namespace(self.epsilon)
+        last = settings.closes * left
+        value = xp.min(population.f) if settings.stagnation_of == "minimum" else population.f[0]
+        stagnates = self.lowest.fall(G, value, settings.switch_guard) <= settings.switch_threshold
+        too_long = xp.maximum(settings.push_limit * left, 1.0) < G
+        switch = ~self.pull & (last > G) & (stagnates | too_long)
+        pull = self.pull | switch | (last <= G)
+        began = xp.where(switch, G, self.began)
+        elapsed = (
+            (G - began) / max(settings.pull_length * total, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        )
+        largest = xp.max(xp.where(population.valid, population.violation, 0.0))
+        start = xp.where(switch, largest, self.start)
+        if settings.schedule == "quantile":
+            epsilon = quantile(population.violation, elapsed, settings.theta, settings.cp)
+        elif settings.schedule == "improved":
+            epsilon = improved(
+                xp.where(switch, largest, self.epsilon),
+                start, elapsed, xp.mean(population.feasible), settings.tau, settings.alpha, settings.cp,
+            )  # fmt: skip
+        else:
+            epsilon = closing(start, elapsed, settings.cp)
+        epsilon = xp.where(pull & (last > G), epsilon, 0.0)
+        return Stage(pull, epsilon, start, began, self.lowest.record(G, value))
+
+    @property
+    def closed(self) -> Array:
+        """Whether the pull has come to its end: only feasible points count as feasible."""
+        return self.pull & (self.epsilon == 0.0)

@@ -1,0 +1,122 @@
+"""Rules: which of two points is better when there are constraints. A rule is two keys, compared in order.
+
+Points without values (not `valid`) come last under every rule, are never accepted and never count as a success.
+Stochastic ranking is the one rule that is not two keys; it stands at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..arrays import HUGE, Array, namespace, order
+from ..population import Population
+
+Keys = tuple[Array, Array]
+
+
+class Rule(Protocol):
+    def keys(self, points: Population) -> Keys: ...
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """Less violation first, then the smaller objective (Deb's rule, with ties of violation broken by f)."""
+
+    def keys(self, points: Population) -> Keys:
+        return points.violation, points.f
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """The same, with violations up to epsilon counted as none."""
+
+    epsilon: Array | float
+
+    def keys(self, points: Population) -> Keys:
+        xp = namespace(points.f)
+        return xp.where(points.violation <= self.epsilon, 0.0, points.violation), points.f
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """The objective plus weight times violation: a static penalty."""
+
+    weight: Array | float
+
+    def keys(self, points: Population) -> Keys:
+        xp = namespace(points.f)
+        valid = points.valid
+        penalised = points.f + self.weight * xp.where(valid, points.violation, 0.0)
+        return xp.where(valid, 0.0, np.inf), penalised
+
+
+def push() -> Rule:
+    """The objective alone: every point that has values counts as feasible."""
+    return Epsilon(HUGE)
+
+
+def better(first: Keys, second: Keys) -> Array:
+    """Where the first is strictly better."""
+    return (first[0] < second[0]) | ((first[0] == second[0]) & (first[1] < second[1]))
+
+
+def accepts(rule: Rule, trials: Population, parents: Population) -> Array:
+    """Where a trial may replace its parent: it has values and is not worse."""
+    return ~better(rule.keys(parents), rule.keys(trials)) & trials.valid
+
+
+def gain(rule: Rule, trials: Population, parents: Population) -> Array:
+    """How much better a strictly better trial is, 0 elsewhere: in f where f decided, in violation where that did.
+
+    A trial better than a point without values gains nothing that could be measured.
+    """
+    xp = namespace(trials.f)
+    new, old = rule.keys(trials), rule.keys(parents)
+    amount = xp.where(new[0] == old[0], old[1] - new[1], parents.violation - trials.violation)
+    return xp.where(better(new, old) & (amount < np.inf), amount, 0.0)
+
+
+def ranking(rule: Rule, points: Population) -> Array:
+    """The rows, best first."""
+    return order(*rule.keys(points))
+
+
+def best_of(rule: Rule, points: Population, groups: int) -> Array:
+    """The rows of the best of k-th points: `groups` blocks of m rows, of which the k-th rows compete; (m,).
+
+    Only a strictly better point wins, so ties go to the earlier block.
+    """
+    xp = namespace(points.f)
+    first, second = rule.keys(points)
+    size = points.size // groups
+    picked = xp.arange(size)
+    for block in range(1, groups):
+        rows = xp.arange(block * size, (block + 1) * size)
+        picked = xp.where(better((first[rows], second[rows]), (first[picked], second[picked])), rows, picked)
+    return picked
+
+
+def stochastic_ranking(points: Population, u: Array, probability: float = 0.45) -> Array:
+    """The rows ranked by stochastic ranking (Runarsson and Yao 2000); u (sweeps, n // 2 + 1) uniform numbers.
+
+    Neighbours are compared by objective with the given probability, or if both are feasible; else by violation.
+    The original bubbles from one end to the other; here even and odd pairs take turns, so that a sweep is one array
+    operation. Points without values are always compared by violation, so they end last.
+    """
+    xp = namespace(points.f)
+    n = points.size
+    rows = xp.arange(n)
+    for sweep in range(u.shape[0]):
+        offset = sweep % 2
+        pairs = (n - offset) // 2
+        left, right = rows[offset : offset + 2 * pairs : 2], rows[offset + 1 : offset + 2 * pairs : 2]
+        f_l, f_r, v_l, v_r = points.f[left], points.f[right], points.violation[left], points.violation[right]
+        both_valid = (v_l < np.inf) & (v_r < np.inf)
+        by_f = (((v_l == 0) & (v_r == 0)) | (u[sweep, :pairs] < probability)) & both_valid
+        swap = xp.where(by_f, f_l > f_r, v_l > v_r)
+        middle = xp.stack([xp.where(swap, right, left), xp.where(swap, left, right)], axis=1).reshape(-1)
+        rows = xp.concatenate([rows[:offset], middle, rows[offset + 2 * pairs :]])
+    return rows

@@ -1,0 +1,55 @@
+"""Trials by DE/rand/1, DE/current-to-rand/1 and DE/current-to-pbest/1, as the unified DE family makes them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..algorithm import Task
+from ..arrays import Array, namespace
+from ..streams import Stream
+from .bounds import REPAIRS
+from .indices import best_pool, place
+from .memory import Memory
+from .parents import trio
+from .variation import binomial, guided
+
+RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = range(3)
+
+
+class Settings(Protocol):
+    """What an algorithm must say of its trials."""
+
+    @property
+    def parents(self) -> str: ...
+    @property
+    def pbest(self) -> int | float: ...
+    @property
+    def repair(self) -> str: ...
+    @property
+    def K(self) -> str: ...
+    @property
+    def current_to_rand_crossover(self) -> bool: ...
+
+
+def trials_of(
+    x: Array, i: Array, strategy: Array, u: Array, memory: Memory, settings: Settings, task: Task, rng: Stream
+) -> tuple[Array, Array, Array]:
+    """One trial (m, d) per target i (m,) with its strategy (m,), and the F and CR (m,) that made it.
+
+    The population x (n, d) is sorted best first; u (m, d) are the uniform numbers of the crossover.
+    """
+    xp = namespace(x)
+    (n, d), m = x.shape, i.shape[0]
+    u_cell, u_F, u_best, u_kept, u_K = rng.uniform(5, m)
+    u_parents = rng.uniform(3, m)
+    F, CR = memory.draw(strategy, u_cell, u_F, rng.normal(m))
+    count = settings.pbest if isinstance(settings.pbest, int) else max(2, round(settings.pbest * n))
+    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_pool(n, count).draw(u_best, i), -1)
+    r1, r2, r3 = trio(settings.parents, u_parents, i, strategy == RAND, pbest, n)
+    K = F if settings.K == "F" else xp.where(strategy == CURRENT_TO_RAND, u_K, F)
+    parents = x[i]
+    mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
+    crossed = CR if settings.current_to_rand_crossover else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
+    trials = binomial(mutants, parents, crossed, u, place(u_kept, d))
+    spare = rng.uniform(m, d) if settings.repair == "resample" else u
+    return REPAIRS[settings.repair](trials, task.lower, task.upper, parents, spare), F, CR

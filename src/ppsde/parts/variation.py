@@ -1,0 +1,39 @@
+"""Strategies: how a trial vector is made from members of the population (mutation), and from its parent (crossover).
+
+Each takes the population's x (n, d), one index (m,) per role, and F (m,); each gives mutants (m, d).
+"""
+
+from __future__ import annotations
+
+from ..arrays import Array, namespace
+
+
+def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Array, K: Array) -> Array:
+    """x_base + K (x_guide - x_base) + F (x_plus - x_minus): the one formula behind the strategies below.
+
+    Rows may have different strategies: a row whose base is its guide is DE/rand/1.
+    """
+    start = x[base]
+    return start + K[:, None] * (x[guide] - start) + F[:, None] * (x[plus] - x[minus])
+
+
+def rand_1(x: Array, r1: Array, r2: Array, r3: Array, F: Array) -> Array:
+    """DE/rand/1: x_r1 + F (x_r2 - x_r3)."""
+    return x[r1] + F[:, None] * (x[r2] - x[r3])
+
+
+def current_to_rand_1(x: Array, i: Array, r1: Array, r2: Array, r3: Array, F: Array, K: Array) -> Array:
+    """DE/current-to-rand/1: x_i + K (x_r1 - x_i) + F (x_r2 - x_r3)."""
+    return guided(x, i, r1, r2, r3, F, K)
+
+
+def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F: Array) -> Array:
+    """DE/current-to-pbest/1: x_i + F (x_pbest - x_i) + F (x_r1 - x_r2)."""
+    return guided(x, i, pbest, r1, r2, F, F)
+
+
+def binomial(mutants: Array, parents: Array, CR: Array, u: Array, kept: Array) -> Array:
+    """Binomial crossover: each component from the mutant where u <= CR, and always component `kept` (m,)."""
+    xp = namespace(mutants)
+    from_mutant = (u <= CR[:, None]) | (xp.arange(mutants.shape[1]) == kept[:, None])
+    return xp.where(from_mutant, mutants, parents)

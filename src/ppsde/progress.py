@@ -1,0 +1,234 @@
+"""A live display of one run on standard error: how far, how fast, push or pull, and the best so far."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Protocol, TextIO
+
+from .engines.host import Run
+
+REFRESH = 0.1  # seconds between two pictures on a terminal
+LINE_EVERY = 5.0  # seconds between two lines in a file or pipe
+STAGES = {0.0: "push", 1.0: "pull"}
+SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasible": "feas"}
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a run stands, in words and numbers ready to be shown."""
+
+    title: str
+    evaluations: int
+    budget: int
+    rate: float  # evaluations per second since the display began
+    facts: tuple[tuple[str, str], ...]  # label and value, such as ("epsilon", "0.012")
+
+    @property
+    def share(self) -> float:
+        return self.evaluations / self.budget
+
+    @property
+    def time_left(self) -> str:
+        return clock((self.budget - self.evaluations) / self.rate) if self.rate > 0 else "-:--"
+
+
+class View(Protocol):
+    """A way to show a status."""
+
+    interval: float
+
+    def draw(self, status: Status) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each generation; it looks at the clock first, so most calls cost nothing.
+
+    A display that cannot be written, its pipe closed for instance, goes silent; it never ends a run.
+    """
+    if not enabled or sys.stderr is None:
+        yield _show_nothing
+        return
+    begun, evaluations_before, due = monotonic(), run.evaluations, 0.0
+    view: View | None = None
+
+    def draw(now: float) -> None:
+        nonlocal view
+        if view is not None:
+            try:
+                view.draw(status_of(title, run, now - begun, run.evaluations - evaluations_before))
+            except (OSError, ValueError):  # closed, full, or without the letters for it
+                close()
+
+    def close() -> None:
+        nonlocal view
+        if view is not None:
+            last, view = view, None
+            with suppress(OSError, ValueError):
+                last.close()
+
+    def show() -> None:
+        nonlocal due
+        now = monotonic()
+        if now >= due:
+            draw(now)
+            due = monotonic() + (view.interval if view is not None else float("inf"))
+
+    with suppress(OSError, ValueError):
+        view = _view(sys.stderr)
+    try:
+        show()
+        yield show
+        draw(monotonic())  # the end, whenever the last picture was drawn
+    finally:
+        close()
+
+
+def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
+    """The status of a run that made so many evaluations in so many seconds."""
+    latest = run.latest
+    facts = []
+    if "stage" in latest:
+        facts.append(("stage", STAGES.get(latest["stage"], f"{latest['stage']:g}")))
+    if "epsilon" in latest and latest.get("stage") != 0.0:  # while pushing there is no epsilon to speak of
+        facts.append(("epsilon", f"{latest['epsilon']:.2e}"))
+    if latest:
+        facts.append(("best", f"{latest['f']:.8g}"))
+        facts.append(("violation", f"{latest['violation']:.3g}"))
+        facts.append(("feasible", f"{latest['feasible_share']:.0%}"))
+    return Status(
+        title="".join(letter if letter.isprintable() else "?" for letter in title)[:30],
+        evaluations=run.evaluations,
+        budget=run.task.max_evaluations,
+        rate=evaluations / seconds if seconds > 0 else 0.0,
+        facts=tuple(facts),
+    )
+
+
+def clock(seconds: float) -> str:
+    """Seconds as m:ss or h:mm:ss.
+
+    Examples
+    --------
+    >>> clock(75), clock(3700)
+    ('1:15', '1:01:40')
+    """
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+
+
+def _show_nothing() -> None:
+    pass
+
+
+def _view(stream: TextIO) -> View:
+    if not stream.isatty():
+        return Lines(stream)
+    try:
+        from rich.console import Console
+    except ImportError:
+        return OneLine(stream)
+    console = Console(file=stream)
+    return Rich(console) if console.is_terminal and not console.is_dumb_terminal else OneLine(stream)
+
+
+class Lines:
+    """A line now and then, for files and pipes."""
+
+    interval = LINE_EVERY
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def draw(self, status: Status) -> None:
+        if status.evaluations:  # nothing to tell before the first values
+            self._stream.write(text_of(status) + "\n")
+            self._stream.flush()
+
+    def close(self) -> None:
+        pass
+
+
+class OneLine:
+    """One line, rewritten in place, for a terminal without rich."""
+
+    interval = REFRESH
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def draw(self, status: Status) -> None:
+        width = shutil.get_terminal_size().columns - 1  # a full line would make some terminals scroll
+        text = text_of(status)
+        self._stream.write("\r" + (text if len(text) <= width else short_text_of(status, width)).ljust(width))
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.write("\n")
+        self._stream.flush()
+
+
+class Rich:
+    """A bar and a line of facts."""
+
+    interval = REFRESH
+
+    def __init__(self, console: Any) -> None:
+        from rich.live import Live
+
+        # What the objective prints goes above the display, but only if both are the same terminal.
+        same = sys.stdout is not None and sys.stdout.isatty()
+        self._live = Live(console=console, auto_refresh=False, redirect_stdout=same)
+        self._live.start()
+
+    def draw(self, status: Status) -> None:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        bar = Table.grid(padding=(0, 1), expand=False)
+        bar.add_row(
+            Text(status.title, style="bold"),
+            ProgressBar(total=status.budget, completed=status.evaluations, width=20),
+            Text(_progress(status)),
+        )
+        facts = Text("  ", no_wrap=True, overflow="ellipsis")
+        for label, value in status.facts:
+            facts.append(f"{label} ", style="dim").append(f"{value}  ", style=_style(label, value))
+        self._live.update(Group(bar, facts), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+def text_of(status: Status) -> str:
+    """The status as one plain line."""
+    return "  ".join([status.title, _progress(status), *(f"{label} {value}" for label, value in status.facts)])
+
+
+def short_text_of(status: Status, width: int) -> str:
+    """The same for narrow terminals: every fact in fewer letters, no rate, the title cut to fit."""
+    facts = " ".join(f"{SHORT.get(label, label)} {value}".strip() for label, value in status.facts)
+    text = f" {status.share:.0%} {status.time_left} left  {facts}"
+    return (status.title[: max(0, width - len(text))] + text)[:width]
+
+
+def _progress(status: Status) -> str:
+    return f"{status.share:.0%} of {status.budget:,}  {status.rate:,.0f}/s  {status.time_left} left"
+
+
+def _style(label: str, value: str) -> str:
+    if label == "stage":
+        return "yellow" if value == "push" else "cyan"
+    if label == "violation":
+        return "green" if value == "0" else "red"
+    return ""

@@ -1,0 +1,130 @@
+"""Random numbers addressed by (seed, run, generation): there is no generator state to save or to lose.
+
+A stream is the supply of one generation of one run. An algorithm knows two calls only, `uniform` and `normal`;
+every other law is made from these by formulas in `parts/`, so that one recorded supply can be replayed anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .arrays import Array
+
+_WORD = 2**64
+
+
+class Stream(Protocol):
+    """What an algorithm draws from."""
+
+    def uniform(self, *shape: int) -> Array:
+        """Numbers in [0, 1)."""
+
+    def normal(self, *shape: int) -> Array:
+        """Standard normal numbers."""
+
+
+class NumpyStream:
+    """NumPy's Philox, keyed by seed and run, with the generation (and the attempt at it) in the counter.
+
+    A generation may draw 2**128 blocks before it meets the next one's numbers.
+    """
+
+    def __init__(self, seed: int, run: int = 0, generation: int = 0, attempt: int = 0) -> None:
+        bits = np.random.Philox(key=seed + run * _WORD, counter=[0, 0, attempt, generation])
+        generator = np.random.Generator(bits)
+        self.uniform = lambda *shape: generator.random(shape)
+        self.normal = lambda *shape: generator.standard_normal(shape)
+
+
+class JaxStream:
+    """JAX's counter-based generator: a key folded with run, generation, and the number of the call."""
+
+    def __init__(self, key: Array, generation: Array | int = 0) -> None:
+        import jax
+
+        self._random = jax.random
+        self._key = jax.random.fold_in(key, generation)
+        self._calls = 0
+
+    @classmethod
+    def at(cls, seed: int, run: Array | int = 0, generation: Array | int = 0) -> JaxStream:
+        """The stream at an address given in full."""
+        import jax
+
+        return cls(jax.random.fold_in(root_key(seed), run), generation)
+
+    def _next(self) -> Array:
+        self._calls += 1
+        return self._random.fold_in(self._key, self._calls)
+
+    def uniform(self, *shape: int) -> Array:
+        return self._random.uniform(self._next(), shape, dtype="float64")
+
+    def normal(self, *shape: int) -> Array:
+        return self._random.normal(self._next(), shape, dtype="float64")
+
+
+def root_key(seed: int) -> Array:
+    """The JAX key of a 64-bit seed, all of whose bits count."""
+    import jax
+
+    return jax.random.fold_in(jax.random.key(seed >> 32), seed & 0xFFFFFFFF)
+
+
+class Tape:
+    """Draws recorded once and fed again, in order: to two backends, or to an algorithm and its oracle.
+
+    Examples
+    --------
+    >>> tape = Tape.record(NumpyStream(seed=1))
+    >>> first = tape.uniform(2)
+    >>> again = Tape(tape.draws).uniform(2)
+    >>> bool((first == again).all())
+    True
+    """
+
+    def __init__(self, draws: Sequence[np.ndarray], convert: Any = np.asarray) -> None:
+        self.draws = list(draws)
+        self._source: Stream | None = None
+        self._position = 0
+        self._convert = convert
+
+    @classmethod
+    def record(cls, source: Stream) -> Tape:
+        """A tape that passes on what `source` gives and keeps it."""
+        tape = cls([])
+        tape._source = source
+        return tape
+
+    def uniform(self, *shape: int) -> Array:
+        return self._pass_on("uniform", shape)
+
+    def normal(self, *shape: int) -> Array:
+        return self._pass_on("normal", shape)
+
+    def _pass_on(self, law: str, shape: tuple[int, ...]) -> Array:
+        if self._source is not None:
+            self.draws.append(getattr(self._source, law)(*shape))
+        values = self.draws[self._position]
+        self._position += 1
+        if values.shape != shape:
+            raise ValueError(f"the tape holds draws of shape {values.shape} here; {shape} was asked for")
+        return self._convert(values)
+
+
+def seed_from(rng: Any) -> int:
+    """A 64-bit seed from what users pass as `rng`: None, an int, a SeedSequence or a Generator."""
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator | np.random.SeedSequence):
+        raise ValueError(f"rng must be None, an int >= 0, a SeedSequence or a Generator; got {rng!r}")
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(0, _WORD - 1, dtype=np.uint64, endpoint=True))
+    if isinstance(rng, np.random.SeedSequence):
+        return int(rng.generate_state(1, np.uint64)[0])
+    if rng < 0:
+        raise ValueError(f"rng must be an int >= 0; got {rng}")
+    return int(rng) if rng < _WORD else int(np.random.SeedSequence(int(rng)).generate_state(1, np.uint64)[0])

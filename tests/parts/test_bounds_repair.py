@@ -1,0 +1,91 @@
+"""Repairs: by hand, inside untouched, and inside always."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statistics_of_draws import EXTREMES, LEVEL, p_of_law
+
+from ppsde.parts.bounds import REPAIRS, clamp, midpoint, reflect, resample
+
+LOWER, UPPER = np.array([0.0, -1.0]), np.array([2.0, 4.0])
+
+
+def one(repair: str, v: float, low: float, high: float, parent: float, u: float) -> float:
+    arrays = (np.array([[value]]) for value in (v, low, high, parent, u))
+    v_, low_, high_, parent_, u_ = arrays
+    return float(REPAIRS[repair](v_, low_[0], high_[0], parent_, u_)[0, 0])
+
+
+def test_clamp_by_hand() -> None:
+    v = np.array([[-0.5, 4.5], [2.5, -7.0]])
+    assert clamp(v, LOWER, UPPER, v, v).tolist() == [[0.0, 4.0], [2.0, -1.0]]
+
+
+def test_midpoint_by_hand() -> None:
+    v, parents = np.array([[-0.5, 4.5], [2.5, -7.0]]), np.array([[1.0, 3.0], [0.5, 2.0]])
+    # (0 + 1) / 2, (4 + 3) / 2; (2 + 0.5) / 2, (-1 + 2) / 2
+    assert midpoint(v, LOWER, UPPER, parents, v).tolist() == [[0.5, 3.5], [1.25, 0.5]]
+
+
+def test_reflect_by_hand() -> None:
+    # On [0, 2]: -0.5 -> 0.5; 2.5 -> 1.5; 5 -> -1 -> 1; -3.5 -> 3.5 -> 0.5. On [-1, 4]: 4.5 -> 3.5; -7 -> 5 -> 3.
+    v = np.array([[-0.5, 4.5], [2.5, -7.0], [5.0, 0.0], [-3.5, 4.0]])
+    assert reflect(v, LOWER, UPPER, v, v).tolist() == [[0.5, 3.5], [1.5, 3.0], [1.0, 0.0], [0.5, 4.0]]
+
+
+def test_resample_by_hand() -> None:
+    v, u = np.array([[-0.5, 4.5], [1.0, -7.0]]), np.array([[0.25, 0.5], [0.9, 0.1]])
+    # 0 + 0.25 * 2, -1 + 0.5 * 5; inside, -1 + 0.1 * 5
+    assert resample(v, LOWER, UPPER, v, u).tolist() == [[0.5, 1.5], [1.0, -0.5]]
+
+
+moderate = st.floats(-1e6, 1e6)
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+@given(ends=st.tuples(moderate, moderate), v=st.floats(-1e12, 1e12), share=st.floats(0, 1), u=st.floats(0, EXTREMES[1]))
+def test_the_result_is_inside_and_inside_is_untouched(
+    repair: str, ends: tuple[float, float], v: float, share: float, u: float
+) -> None:
+    low, high = min(ends), max(ends)
+    parent = min(max(low + share * (high - low), low), high)
+    result = one(repair, v, low, high, parent, u)
+    assert low <= result <= high
+    if low <= v <= high:
+        assert result == v
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_a_box_without_width_has_one_point(repair: str) -> None:
+    for v in (-3.0, 1.5, 7.0):
+        assert one(repair, v, 1.5, 1.5, 1.5, 0.3) == 1.5
+
+
+OVERFLOWS = pytest.mark.xfail(strict=True, reason="twice the width, or the sum of bound and parent, overflows")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "repair", ["clamp", "resample", pytest.param("midpoint", marks=OVERFLOWS), pytest.param("reflect", marks=OVERFLOWS)]
+)
+def test_the_widest_boxes_are_not_left(repair: str) -> None:
+    """A box may have any finite width, and mutants of its points may overflow."""
+    for low, high, v in [(-8e307, 8e307, -9e307), (-8e307, 8e307, np.inf), (1e308, 1.7e308, 1.75e308)]:
+        assert low <= one(repair, v, low, high, high, 0.5) <= high
+
+
+def test_reflection_of_a_far_spread_uniform_sample_is_uniform() -> None:
+    v = np.random.default_rng(1).uniform(-10.0, 14.0, (20_000, 1))  # on [0, 2] six waves
+    v = reflect(v, np.array([0.0]), np.array([2.0]), v, v)
+    assert p_of_law(v / 2.0, lambda q: q) > LEVEL
+
+
+def test_resampling_is_uniform_wherever_the_component_was() -> None:
+    rng = np.random.default_rng(2)
+    v = rng.choice([-9.0, 5.0], (20_000, 1))
+    result = resample(v, np.array([-3.0]), np.array([1.0]), v, rng.random(v.shape))
+    assert p_of_law((result + 3.0) / 4.0, lambda q: q) > LEVEL
+    assert p_of_law((clamp(v, np.array([-3.0]), np.array([1.0]), v, v) + 3.0) / 4.0, lambda q: q) < LEVEL

@@ -1,0 +1,39 @@
+"""Settings are checked where they are made, and the message names the value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ppsde.algorithms.pps_de import PPSDE
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repair": "bounce"}, "repair must be one of 'reflect', 'clamp', 'midpoint', 'resample'; got 'bounce'"),
+        ({"K": 0.5}, "K must be one of 'F', 'random'; got 0.5"),
+        ({"memory_size": 0}, "memory_size must be an int >= 1; got 0"),
+        ({"memory_size": 2.5}, "memory_size must be an int >= 1; got 2.5"),
+        ({"strategy_window": True}, "strategy_window must be an int >= 1; got True"),
+        ({"population_size": 7}, "population_size must be an int >= 8; got 7"),
+        ({"tau": 1.1}, "tau must be a number from 0 to 1; got 1.1"),
+        ({"tau": float("nan")}, "tau must be a number from 0 to 1; got nan"),
+        ({"alpha": "most"}, "alpha must be a number from 0 to 1; got 'most'"),
+        ({"closes": True}, "closes must be a number from 0 to 1; got True"),
+        ({"pbest": 1}, "pbest must be an int >= 2; got 1"),
+        ({"pbest": 1.5}, "pbest must be a number from 0 to 1; got 1.5"),
+        ({"pbest": True}, "pbest must be an int >= 2; got True"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_was_expected(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        PPSDE(**options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("options", [{}, {"tau": 0}, {"tau": 1.0}, {"population_size": 8}, {"pbest": 0.05}, {"cp": 5}])
+def test_right_settings_pass(options: dict[str, Any]) -> None:
+    settings = PPSDE(**options)
+    assert all(getattr(settings, name) == value for name, value in options.items())

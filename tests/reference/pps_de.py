@@ -1,0 +1,394 @@
+"""PPS-DE as a reading copy: slow, literal, a point at a time; the oracle of the fast version.
+
+It follows the publication's pseudocode (arXiv 1812.06381) with plain lists and loops, shares no formula with the
+library, and knows every setting of it. It asks a stream for the same draws in the same order as the fast version, so
+that both, fed alike, must walk the same way. Ranks count from 0, the best first.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = 0, 1, 2
+STRATEGIES = (RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST)
+PUSH = "push"  # the rule that looks at the objective alone; any other rule is a number, its epsilon
+FEASIBILITY = 0.0  # the epsilon of the feasibility rule
+
+Evaluate = Callable[[list[float]], tuple[float, Sequence[float], Sequence[float]]]
+RuleOf = Any  # PUSH, or an epsilon
+
+
+@dataclass
+class Point:
+    x: list[float]
+    f: float
+    phi: float  # f = phi = inf for a point without values
+
+    @property
+    def failed(self) -> bool:
+        return self.phi == math.inf
+
+
+@dataclass
+class Trial:
+    point: Point
+    target: int
+    strategy: int
+    F: float
+    CR: float
+
+
+class ReferencePPSDE:
+    """One run. `settings` is any object with the settings of PPS-DE by their names."""
+
+    def __init__(
+        self,
+        settings: Any,
+        evaluate: Evaluate,
+        lower: Sequence[float],
+        upper: Sequence[float],
+        max_evaluations: int,
+        tolerance: float,
+    ) -> None:
+        self.settings = settings
+        self.evaluate = evaluate
+        self.lower, self.upper = [float(v) for v in lower], [float(v) for v in upper]
+        self.d = len(self.lower)
+        self.max_evaluations = max_evaluations
+        self.tolerance = tolerance
+        self.NP: int = settings.population_size or max(5 * self.d, 20)
+        self.T = math.floor(self.NP / 2 + 0.5)
+        self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
+        self.closing_generation = settings.closes * self.G_max
+
+        H = settings.memory_size
+        self.evaluations = 0
+        self.G = 0
+        self.population: list[Point] = []  # always sorted by the feasibility rule
+        self.best: Point | None = None  # of all points ever evaluated, by the feasibility rule
+        self.pull = False
+        self.eps = 0.0
+        self.eps_0 = 0.0
+        self.seen: list[Point] = []  # the best points ever evaluated, a bottom half of them, to come back to
+        self.hist: list[float] = []  # the value of generation g is hist[g - 1]
+        self.wins: list[list[int]] = []  # of generation g, wins[g - 1]
+        self.M_F = [[0.5] * H for _ in STRATEGIES]
+        self.M_CR = [[0.5] * H for _ in STRATEGIES]
+        self.k = [0 for _ in STRATEGIES]
+
+    # 2. Initialise
+
+    def start(self, rng: Any) -> None:
+        u = rng.uniform(self.NP, self.d)
+        for i in range(self.NP):
+            x = [self.lower[j] + float(u[i, j]) * (self.upper[j] - self.lower[j]) for j in range(self.d)]
+            self.population.append(self.judge(x))
+        self.sort()
+        self.remember_seen(self.population)
+
+    # 3. One generation
+
+    def generation(self, rng: Any) -> None:
+        self.G += 1
+        pulled_before = self.pull
+        self.stage_and_epsilon()  # 3.1
+        if self.pull and not pulled_before and self.settings.reseed == "seen":
+            self.population[self.T :] = self.seen
+            self.sort()
+        stage_rule: RuleOf = self.eps if self.pull else PUSH
+        parents = list(self.population)  # 3.2: ranks 0 .. T-1 are the top half, T .. NP-1 the bottom half
+
+        # 3.3-3.5 Top: three trials per target, strategy after strategy; the best one competes.
+        trials = self.trials([(i, s) for s in STRATEGIES for i in range(self.T)], rng)
+        picked = self.pick(trials, self.rule(self.settings.pick, stage_rule))
+        self.wins.append([sum(1 for t in picked if t.strategy == s and not t.point.failed) for s in STRATEGIES])
+
+        # 3.6-3.7 Bottom: one trial per target, with a strategy drawn by its rate.
+        rates = self.strategy_rates()
+        u_strategy = rng.uniform(self.NP - self.T)
+        wanted = [(self.T + i, draw_by_rate(float(u_strategy[i]), rates)) for i in range(self.NP - self.T)]
+        bottom_trials = self.trials(wanted, rng)
+
+        # 3.8 Replacement.
+        bottom_rule = self.rule(self.settings.bottom_survival, stage_rule)
+        for i in range(self.T):
+            if accepts(stage_rule, picked[i].point, parents[i]):
+                self.population[i] = picked[i].point
+        for trial in bottom_trials:
+            if accepts(bottom_rule, trial.point, parents[trial.target]):
+                self.population[trial.target] = trial.point
+
+        # 3.9 Success sets: every trial against its target as it was before the replacement.
+        teachers = trials if self.settings.teachers == "every-trial" else picked
+        success_rule = self.rule(self.settings.success, stage_rule)
+        successes: list[tuple[Trial, float]] = []
+        for trial in [*teachers, *bottom_trials]:
+            D_func = gain(success_rule, trial.point, parents[trial.target])
+            if D_func > 0:
+                successes.append((trial, D_func))
+
+        self.remember_seen([trial.point for trial in [*trials, *bottom_trials]])
+        self.sort()  # 3.10
+        self.memories(successes)  # 3.11
+
+    # 3.1 Stage and epsilon
+
+    def stage_and_epsilon(self) -> None:
+        S, G, L = self.settings, self.G, self.settings.switch_window
+        f_min = min(p.f for p in self.population) if S.stagnation_of == "minimum" else self.population[0].f
+        self.hist.append(f_min)
+        if self.closing_generation <= G:
+            self.pull, self.eps = True, 0.0
+            return
+        stagnates = False
+        if len(self.hist) > L:
+            old = self.hist[G - L - 1]
+            if math.isfinite(old) and math.isfinite(f_min):
+                stagnates = (old - f_min) / max(abs(old), S.switch_guard) <= S.switch_threshold
+        if not self.pull and (stagnates or self.spread() < S.switch_spread):
+            self.pull = True
+            self.eps_0 = self.eps = max(p.phi for p in self.population if not p.failed)
+        if self.pull:
+            rf = sum(1 for p in self.population if p.phi == 0) / self.NP
+            polynomial = self.eps_0 * (1 - G / self.closing_generation) ** S.cp
+            if S.schedule == "quantile":  # the violation below which a shrinking share of the population lies
+                share = S.theta * (1 - G / self.closing_generation) ** S.cp
+                self.eps = min(self.population[math.floor(share * self.NP)].phi, sys.float_info.max)
+            elif S.schedule == "improved" and rf < S.alpha:
+                self.eps = (1 - S.tau) * self.eps
+            else:
+                self.eps = polynomial
+
+    def spread(self) -> float:
+        """The standard deviation of a variable over the population, in widths of the box; the mean over variables."""
+        total = 0.0
+        for j in range(self.d):
+            column = [p.x[j] for p in self.population]
+            mean = sum(column) / self.NP
+            deviation = math.sqrt(sum((v - mean) ** 2 for v in column) / self.NP)
+            width = self.upper[j] - self.lower[j]
+            total += deviation / width if width > 0 else 0.0
+        return total / self.d
+
+    # 3.3 and 3.4 Parameters and trial vectors
+
+    def trials(self, targets_and_strategies: list[tuple[int, int]], rng: Any) -> list[Trial]:
+        S, m = self.settings, len(targets_and_strategies)
+        u = rng.uniform(5, m)
+        u_parents = rng.uniform(3, m)
+        z = rng.normal(m)
+        u_cross = rng.uniform(m, self.d)
+        u_repair = rng.uniform(m, self.d) if S.repair == "resample" else None
+
+        made = []
+        for t in range(m):
+            i, s = targets_and_strategies[t]
+            u_cell, u_F, u_best, u_kept, u_K = (float(v) for v in u[:, t])
+            cell = math.floor(u_cell * S.memory_size)
+            F = positive_cauchy(self.M_F[s][cell], u_F)
+            CR = min(max(self.M_CR[s][cell] + 0.1 * float(z[t]), 0.0), 1.0)
+            v = self.mutant(i, s, F, u_best, u_K, [float(w) for w in u_parents[:, t]])
+            x_i = self.population[i].x
+            j_rand = math.floor(u_kept * self.d)
+            y = []
+            for j in range(self.d):
+                crossed = s != CURRENT_TO_RAND or S.current_to_rand_crossover
+                y_j = v[j] if not crossed or float(u_cross[t, j]) <= CR or j == j_rand else x_i[j]
+                u_j = float(u_repair[t, j]) if u_repair is not None else 0.0
+                y.append(repaired(S.repair, y_j, self.lower[j], self.upper[j], x_i[j], u_j))
+            made.append(Trial(self.judge(y), i, s, F, CR))
+        return made
+
+    def mutant(self, i: int, s: int, F: float, u_best: float, u_K: float, u: list[float]) -> list[float]:
+        r1, r2, r3 = self.parents(i, s, u_best, u)
+        x_i, x1, x2, x3 = (self.population[r].x for r in (i, r1, r2, r3))
+        K = u_K if s == CURRENT_TO_RAND and self.settings.K == "random" else F
+        if s == RAND:
+            return [x1[j] + F * (x2[j] - x3[j]) for j in range(self.d)]
+        return [x_i[j] + K * (x1[j] - x_i[j]) + F * (x2[j] - x3[j]) for j in range(self.d)]
+
+    def parents(self, i: int, s: int, u_best: float, u: list[float]) -> tuple[int, int, int]:
+        """Three ranks, different from each other and from i. For current-to-pbest the first is the pbest."""
+        scheme = self.settings.parents
+        alike = [1] * self.NP
+        if scheme == "ranked-top":  # rank r = 1, 2, .. counts NP - r, only the top half
+            weights = [self.NP - (r + 1) if r < self.T else 0 for r in range(self.NP)]
+        elif scheme == "ranked-rand" and s == RAND:  # the same over all ranks
+            weights = [self.NP - (r + 1) for r in range(self.NP)]
+        else:
+            weights = alike
+        if s == CURRENT_TO_PBEST:
+            p = self.settings.pbest
+            count = p if isinstance(p, int) else max(2, round(p * self.NP))
+            r1 = draw_index(u_best, [1 if r < count else 0 for r in range(self.NP)], {i})
+        else:
+            r1 = draw_index(u[0], weights, {i})
+        r2 = draw_index(u[1], weights, {i, r1})
+        r3 = draw_index(u[2], alike, {i, r1, r2})
+        if scheme == "best-of-three" and s == RAND:  # the best changes places with the first
+            if r2 < r1 and r2 < r3:
+                r1, r2 = r2, r1
+            elif r3 < r1 and r3 < r2:
+                r1, r3 = r3, r1
+        return r1, r2, r3
+
+    # 3.5 The pick among the trials of the top half
+
+    def pick(self, trials: list[Trial], rule: RuleOf) -> list[Trial]:
+        if self.settings.pick_from == "all":
+            return ranked(trials, rule)[: self.T]
+        picked = []
+        for i in range(self.T):
+            best = trials[i]
+            for s in STRATEGIES[1:]:
+                rival = trials[s * self.T + i]
+                if strictly_better(rule, rival.point, best.point):
+                    best = rival
+            picked.append(best)
+        return picked
+
+    # 3.6 Strategy rates
+
+    def strategy_rates(self) -> list[float]:
+        window = self.settings.strategy_window
+        recent = [sum(wins[s] for wins in self.wins[-window:]) for s in STRATEGIES]
+        if len(self.wins) <= window or sum(recent) == 0:
+            return [1 / 3, 1 / 3, 1 / 3]
+        return [recent[s] / sum(recent) for s in STRATEGIES]
+
+    # 3.11 Memories
+
+    def memories(self, successes: list[tuple[Trial, float]]) -> None:
+        for s in STRATEGIES:
+            mine = [(trial, D_func) for trial, D_func in successes if trial.strategy == s]
+            if not mine:
+                continue
+            total = sum(D_func for _, D_func in mine)
+            w = [D_func / total for _, D_func in mine]
+            F = [trial.F for trial, _ in mine]
+            CR = [trial.CR for trial, _ in mine]
+            wFF = sum(w[t] * F[t] ** 2 for t in range(len(mine)))
+            wF = sum(w[t] * F[t] for t in range(len(mine)))
+            self.M_F[s][self.k[s]] = wFF / wF
+            self.M_CR[s][self.k[s]] = sum(w[t] * CR[t] for t in range(len(mine)))
+            self.k[s] = (self.k[s] + 1) % self.settings.memory_size
+
+    # Evaluation, order, and which rule a setting names
+
+    def judge(self, x: list[float]) -> Point:
+        """The point with its values; without, where it fails or the budget is spent."""
+        if self.evaluations == self.max_evaluations:
+            return Point(x, math.inf, math.inf)
+        self.evaluations += 1
+        f, g, h = self.evaluate(x)
+        values = [f, *g, *h]
+        phi = sum(max(0.0, g_i) for g_i in g) + sum(max(0.0, abs(h_j) - self.tolerance) for h_j in h)
+        infinite_constraint = any(math.isinf(v) for v in [*g, *h])
+        if any(math.isnan(v) for v in values) or f == -math.inf or infinite_constraint:
+            return Point(x, math.inf, math.inf)
+        point = Point(x, float(f), float(phi))
+        if self.best is None or (point.phi, point.f) < (self.best.phi, self.best.f):
+            self.best = point
+        return point
+
+    def sort(self) -> None:
+        self.population.sort(key=lambda p: (p.phi, p.f))
+
+    def remember_seen(self, points: list[Point]) -> None:
+        known = sorted([*self.seen, *points], key=lambda p: (p.phi, p.f))
+        self.seen = known[: self.NP - self.T]
+
+    def rule(self, setting: str, stage_rule: RuleOf) -> RuleOf:
+        return stage_rule if setting == "stage" else FEASIBILITY
+
+
+# Comparisons (3.8, 3.9): y the trial, x the parent. A point without values is worse than any other.
+
+
+def f_decides(rule: RuleOf, y: Point, x: Point) -> bool:
+    return bool(rule == PUSH or (y.phi <= rule and x.phi <= rule) or y.phi == x.phi)
+
+
+def accepts(rule: RuleOf, y: Point, x: Point) -> bool:
+    if y.failed or x.failed:
+        return not y.failed
+    return y.f <= x.f if f_decides(rule, y, x) else y.phi < x.phi
+
+
+def strictly_better(rule: RuleOf, y: Point, x: Point) -> bool:
+    if y.failed or x.failed:
+        return x.failed and not y.failed
+    return y.f < x.f if f_decides(rule, y, x) else y.phi < x.phi
+
+
+def gain(rule: RuleOf, y: Point, x: Point) -> float:
+    if x.failed or not strictly_better(rule, y, x):
+        return 0.0
+    amount = x.f - y.f if f_decides(rule, y, x) else x.phi - y.phi
+    return amount if math.isfinite(amount) else 0.0
+
+
+def ranked(trials: list[Trial], rule: RuleOf) -> list[Trial]:
+    """Insertion sort, best first; a trial passes only those that it is strictly better than."""
+    result: list[Trial] = []
+    for trial in trials:
+        place = len(result)
+        while place > 0 and strictly_better(rule, trial.point, result[place - 1].point):
+            place -= 1
+        result.insert(place, trial)
+    return result
+
+
+# Draws, each from one uniform number by inverse distribution
+
+
+def draw_index(u: float, weights: list[int], forbidden: set[int]) -> int:
+    """An allowed index, by weight: cumulate the weights in rising order until floor(u * total) is passed."""
+    allowed = [(r, weights[r]) for r in range(len(weights)) if r not in forbidden]
+    goal = math.floor(u * sum(weight for _, weight in allowed))
+    passed = 0
+    for r, weight in allowed:
+        passed += weight
+        if passed > goal:
+            return r
+    raise AssertionError("no allowed index has weight")
+
+
+def draw_by_rate(u: float, rates: list[float]) -> int:
+    passed = 0.0
+    for s in STRATEGIES[:-1]:
+        passed += rates[s]
+        if u < passed:
+            return s
+    return STRATEGIES[-1]
+
+
+def positive_cauchy(location: float, u: float) -> float:
+    """A Cauchy number of scale 0.1 that is positive, and 1 where it is more; the larger u, the smaller."""
+    below_zero = 0.5 + math.atan((0.0 - location) / 0.1) / math.pi
+    p = 1.0 - u * (1.0 - below_zero)
+    F = location + 0.1 * math.tan(math.pi * (p - 0.5))
+    return min(max(F, sys.float_info.min), 1.0)
+
+
+# Components out of bounds
+
+
+def repaired(repair: str, v: float, low: float, high: float, parent: float, u: float) -> float:
+    if low <= v <= high:
+        return v
+    if repair == "clamp":
+        return low if v < low else high
+    if repair == "midpoint":
+        return (low + parent) / 2 if v < low else (high + parent) / 2
+    if repair == "resample":
+        return low + u * (high - low)
+    if low == high:
+        return low
+    while not low <= v <= high:  # reflect
+        v = 2 * low - v if v < low else 2 * high - v
+    return v

@@ -1,0 +1,205 @@
+"""The CEC2017 formulas against values of the organisers' code and against the best points known."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ppsde.problem import Problem
+from ppsde.suites import get
+from ppsde.suites.cec2017_instances import OFFICIAL_DIMENSIONS, find
+from ppsde.violation import competition_violation
+
+SUITE = get("cec2017")
+FOLDER = find().parent if find() else None
+needs_official_data = pytest.mark.skipif(FOLDER is None, reason="the official CEC2017 data is not on this machine")
+
+Values = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@cache
+def stored(file: str) -> Mapping[str, np.ndarray]:
+    path = Path(str(FOLDER)) / file
+    if not path.is_file():
+        pytest.skip(f"the official data on this machine comes without {file}")
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
+@cache
+def best_known() -> dict[str, Any]:
+    path = Path(str(FOLDER)) / "best_known.json"
+    if not path.is_file():
+        pytest.skip("the official data on this machine comes without best_known.json")
+    problems: dict[str, Any] = json.loads(path.read_text())["problems"]
+    return problems
+
+
+def references(name: str) -> list[tuple[Problem, np.ndarray, Values]]:
+    """Problem, points and values, at every dimension; without the zero column for constraints a problem lacks."""
+    table, cases = stored("reference.npz"), []
+    for d in OFFICIAL_DIMENSIONS:
+        problem = SUITE.problem(name, d, instance="official")
+        for kind in ("", "special_"):
+            if f"{kind}X_{name}_D{d}" in table:
+                x, f, g, h = (table[f"{kind}{what}_{name}_D{d}"] for what in "Xfgh")
+                cases.append((problem, x, (f, g if problem.n_ineq else g[:, :0], h if problem.n_eq else h[:, :0])))
+    assert len(cases) == (8 if name in ("C17", "C18") else 4)
+    return cases
+
+
+def assert_close(name: str, expected: Values, found: Values) -> None:
+    for a, b in zip(expected, found, strict=True):
+        assert a.shape == b.shape
+        assert b.dtype == np.float64
+        difference = np.abs(a - b) / np.maximum(1.0, np.abs(a))
+        assert (difference <= (1e-9 if name == "C28" else 1e-11)).all()  # C28: sin z^3 with z up to 300
+
+
+def row_by_row(evaluate: Callable[[np.ndarray], Values], x: np.ndarray) -> Values:
+    f, g, h = zip(*(evaluate(row[None, :]) for row in x), strict=True)
+    return np.concatenate(f), np.concatenate(g), np.concatenate(h)
+
+
+def float64() -> contextlib.AbstractContextManager[Any]:
+    jax = pytest.importorskip("jax")
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64
+
+    return enable_x64()
+
+
+@needs_official_data
+@pytest.mark.parametrize("name", SUITE.names)
+def test_numpy_gives_the_values_of_the_official_code(name: str) -> None:
+    for problem, x, expected in references(name):
+        assert_close(name, expected, problem.evaluate(x))
+        assert_close(name, expected, row_by_row(problem.evaluate, x))
+
+
+@needs_official_data
+@pytest.mark.parametrize("name", SUITE.names)
+def test_jax_gives_the_values_of_the_official_code(name: str) -> None:
+    """In a batch at every dimension, and at the smallest each row alone: compiling is what takes the time."""
+    jax = pytest.importorskip("jax")
+    cases = references(name)
+    for d in OFFICIAL_DIMENSIONS:
+        problem = next(problem for problem, _, _ in cases if problem.dimension == d)
+        x = np.concatenate([x for other, x, _ in cases if other is problem])
+        expected = tuple(map(np.concatenate, zip(*(v for other, _, v in cases if other is problem), strict=True)))
+        with float64():
+            assert_close(name, expected, tuple(map(np.asarray, jax.jit(problem.fun)(x))))
+            if d == OFFICIAL_DIMENSIONS[0]:
+                alone = jax.jit(jax.vmap(lambda row, problem=problem: problem.fun(row[None, :])))(x)
+                assert_close(name, expected, tuple(np.asarray(values)[:, 0] for values in alone))
+
+
+@needs_official_data
+@pytest.mark.parametrize("name", SUITE.names)
+def test_best_known_points_have_the_stated_value_and_violation(name: str) -> None:
+    points, facts = stored("best_known_points.npz"), best_known()[name]
+    for d in OFFICIAL_DIMENSIONS:
+        problem, stated = SUITE.problem(name, d, instance="official"), facts["dims"][str(d)]
+        x = points[f"x_{name}_D{d}"][None, :]
+        assert ((problem.lower <= x) & (x <= problem.upper)).all()
+        f, g, h = problem.evaluate(x)
+        violation = competition_violation(g, h)[0]
+        assert abs(f[0] - stated["f_best"]) <= 1e-11 * max(1.0, abs(stated["f_best"]))
+        assert (violation == 0.0) == facts["feasible_points_exist"]
+        assert abs(violation - stated["violation_mean"]) <= 1e-11 * max(1.0, stated["violation_mean"])
+
+
+@needs_official_data
+@pytest.mark.parametrize("name", SUITE.names)
+def test_the_stated_optimum_is_the_best_known_value(name: str) -> None:
+    facts = best_known()[name]
+    for d in OFFICIAL_DIMENSIONS:
+        problem, stated = SUITE.problem(name, d, instance="official"), facts["dims"][str(d)]
+        assert problem.optimum is not None
+        assert (problem.optimum.value, problem.optimum.violation) == (stated["f_best"], stated["violation_mean"])
+        assert (problem.optimum.status == "infeasible problem") == (not facts["feasible_points_exist"])
+        assert problem.properties["feasible"] == facts["feasible_points_exist"]
+        if problem.optimum.status == "proved":
+            assert facts["optimality"].startswith("proved")
+
+
+def test_ties_round_away_from_zero() -> None:
+    from ppsde.suites.cec2017_formulas import half_integers
+
+    y = np.array([0.25, -0.49, 0.5, -0.5, 0.75, -0.75, 1.25, -1.25, 1.2, 2.25, -2.25])
+    assert half_integers(y).tolist() == [0.25, -0.49, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 1.0, 2.5, -2.5]
+
+
+def test_simple_formulas_agree_with_a_calculation_by_hand() -> None:
+    y = np.array([[1.0, 2.0, -3.0, 4.0]])
+    assert np.array_equal(at(y, "C08")[2], [[1.0 + 4.0, 4.0 + 36.0]])  # odd-numbered 1, -3; even-numbered 2, 4
+    f, g, h = at(y, "C09")
+    assert (f[0], g[0, 0], h[0, 0]) == (4.0, 8.0, (1.0 + 3.0) ** 2)
+    f, g, h = at(y, "C11")
+    assert (f[0], g[0, 0], h[0, 0]) == (4.0, -24.0, 1.0 + 25.0 + 49.0)
+    assert np.array_equal(at(y, "C13")[1][0, 1:], [4.0 - 8.0, 5.0 - 4.0])
+    # |y_i| - sum of the other squares - 1: only zeros and minus signs here, so g = 1 + 3 + 0 at (1, 0, 0, 0).
+    assert at(np.array([[1.0, 0.0, 0.0, 0.0]]), "C17")[1][0, 0] == 1.0 + 3.0
+
+
+def at(y: np.ndarray, name: str) -> Values:
+    """Values at shifted points: on numbered instances rounding in x - shift would spoil exact numbers."""
+    from ppsde.suites.cec2017_evaluation import Evaluation
+
+    fun = SUITE.problem(name, y.shape[1], instance=1).fun
+    return Evaluation(fun.formula, np.zeros(y.shape[1]), fun.matrices, fun.everything_rotated)(y)
+
+
+@pytest.mark.parametrize("name", SUITE.names)
+def test_each_row_does_not_depend_on_the_others(name: str) -> None:
+    for d in (10, 50):
+        problem = SUITE.problem(name, d, instance=3)
+        x = np.random.default_rng(d).uniform(problem.lower, problem.upper, (40, d))
+        whole = problem.evaluate(x)
+        for part in (slice(0, 1), slice(7, 8), slice(3, 5), slice(1, 30), slice(None, None, -1)):
+            for all_rows, some_rows in zip(whole, problem.evaluate(x[part]), strict=True):
+                assert np.array_equal(all_rows[part], some_rows)  # to the last bit
+
+
+@pytest.mark.parametrize("name", SUITE.names)
+def test_the_layout_of_the_points_in_memory_does_not_matter(name: str) -> None:
+    problem = SUITE.problem(name, 30, instance=3)
+    x = np.random.default_rng(5).uniform(problem.lower, problem.upper, (20, 30))
+    for a, b in zip(problem.evaluate(x), problem.evaluate(np.asfortranarray(x)), strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", SUITE.names)
+def test_no_rows_give_no_values(name: str) -> None:
+    problem = SUITE.problem(name, 10, instance=1)
+    f, g, h = problem.evaluate(np.empty((0, 10)))
+    assert (f.shape, g.shape, h.shape) == ((0,), (0, problem.n_ineq), (0, problem.n_eq))
+
+
+def test_one_compiled_program_switches_between_all_problems() -> None:
+    jax = pytest.importorskip("jax")
+    problems = [SUITE.problem(name, 10, instance=2) for name in SUITE.names]
+    x = np.random.default_rng(0).uniform(-10.0, 10.0, (5, 10))
+
+    def branch(problem: Problem) -> Callable[[Any], Any]:
+        def values(x: Any) -> Any:
+            f, g, h = problem.fun(x)
+            return f, competition_violation(g, h)
+
+        return values
+
+    program = jax.jit(lambda k, x: jax.lax.switch(k, [branch(problem) for problem in problems], x))
+    with float64():
+        for k, problem in enumerate(problems):
+            f, g, h = problem.evaluate(x)
+            found = program(k, x)
+            np.testing.assert_allclose(np.asarray(found[0]), f, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(np.asarray(found[1]), competition_violation(g, h), rtol=1e-9, atol=1e-9)

@@ -1,0 +1,122 @@
+"""Imports point downwards, algorithms do not know each other, and `import ppsde` stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ppsde
+
+PACKAGE = Path(ppsde.__file__).parent
+
+# Bottom up: a module or folder may import what comes before it in this list, and itself, but nothing that follows.
+LAYERS = (
+    "arrays",
+    "violation",
+    "bounds",
+    "streams",
+    "problem",
+    "population",
+    "algorithm",
+    "parts",
+    "algorithms",
+    "engines",
+    "evaluation",
+    "constraints",
+    "result",
+    "progress",
+    "optimizer",
+    "minimize",
+    "suites",
+    "experiments",
+    "stats",
+    "reports",
+    "commands",
+    "cli",
+    "__main__",
+)
+
+# Those that may import less than all that lies under them.
+NARROW = {
+    "suites": {"arrays", "violation", "bounds", "problem", "suites"},
+    "stats": {"stats"},
+}
+
+HEAVY = ("scipy", "jax", "rich", "matplotlib")
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def dotted(file: Path) -> tuple[str, ...]:
+    """('parts', 'memory') for ppsde/parts/memory.py, ('parts',) for ppsde/parts/__init__.py, () for the package."""
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported(file: Path) -> list[tuple[int, tuple[str, ...]]]:
+    """What a file imports from this package, anywhere in it: line, and the module as `dotted` writes it."""
+    module = dotted(file)
+    package = module if file.name == "__init__.py" else module[:-1]
+    found = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, tuple(alias.name.split("."))) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                base = ("ppsde", *package[: len(package) - (node.level - 1)], *base)
+            found += [(node.lineno, (*base, alias.name)) for alias in node.names]
+    return [(line, target[1:]) for line, target in found if target[0] == "ppsde"]
+
+
+def is_number_of_the_version(target: tuple[str, ...]) -> bool:
+    return target == ("__version__",)
+
+
+def test_imports_are_found_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the tests below could pass by seeing nothing."""
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    (tmp_path / "parts").mkdir()
+    file = tmp_path / "parts" / "some.py"
+    file.write_text(
+        "import numpy\nimport ppsde.engines.host\nfrom ..arrays import Array\nfrom .memory import Memory\n"
+        "from .. import suites\ndef later():\n    from ppsde.minimize import minimize\n"
+    )
+    assert sorted(target for _, target in imported(file)) == [
+        ("arrays", "Array"),
+        ("engines", "host"),
+        ("minimize", "minimize"),
+        ("parts", "memory", "Memory"),
+        ("suites",),
+    ]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_point_downwards(file: Path) -> None:
+    module = dotted(file)
+    if not module:
+        return  # the package itself gathers the public names of all layers
+    layer = module[0]
+    assert layer in LAYERS, f"{layer!r} has no layer yet: add it to LAYERS in {Path(__file__).name}, after what it uses"
+    may = NARROW.get(layer, set(LAYERS[: LAYERS.index(layer) + 1]))
+    for line, target in imported(file):
+        if is_number_of_the_version(target):
+            continue
+        assert target, f"{file.name}:{line} imports the whole package"
+        assert target[0] in may, f"{file.name}:{line} imports {target[0]!r}, which does not lie under {layer!r}"
+
+
+@pytest.mark.parametrize("file", sorted((PACKAGE / "algorithms").glob("[!_]*.py")), ids=lambda file: file.name)
+def test_no_algorithm_imports_another(file: Path) -> None:
+    others = [target for _, target in imported(file) if target[0] == "algorithms"]
+    assert not others, f"{file.name} imports {others}; what two algorithms share belongs in parts"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    script = f"import sys, ppsde; print(*[name for name in {HEAVY} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []

@@ -1,0 +1,91 @@
+"""Populations: what counts as a failure, the order of best, and putting rows together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppsde.population import Population, choose, evaluated, join
+
+inf, nan = math.inf, math.nan
+
+
+def judged(f: float, g: list[float], h: list[float]) -> tuple[float, float, bool, bool]:
+    """f, violation, valid, feasible of one point at tolerance 0.1."""
+    point = evaluated(np.zeros((1, 1)), np.array([f]), np.array([g]), np.array([h]), 0.1)
+    return float(point.f[0]), float(point.violation[0]), bool(point.valid[0]), bool(point.feasible[0])
+
+
+@pytest.mark.parametrize(
+    ("f", "g", "h", "expected"),
+    [
+        (3.0, [-1.0, 0.0], [0.1], (3.0, 0.0, True, True)),  # at both limits: feasible
+        (3.0, [2.0, -9.0], [], (3.0, 2.0, True, False)),
+        (3.0, [], [-0.6, 0.05], (3.0, 0.5, True, False)),
+        (inf, [0.0], [], (inf, 0.0, True, True)),  # the worst objective, yet a value
+        (nan, [0.0], [], (inf, inf, False, False)),
+        (-inf, [0.0], [], (inf, inf, False, False)),
+        (3.0, [nan], [], (inf, inf, False, False)),
+        (3.0, [inf], [], (inf, inf, False, False)),
+        (3.0, [-inf], [], (inf, inf, False, False)),
+        (3.0, [], [nan], (inf, inf, False, False)),
+        (3.0, [], [inf], (inf, inf, False, False)),
+        (3.0, [], [-inf], (inf, inf, False, False)),
+    ],
+)
+def test_what_a_point_counts_as(
+    f: float, g: list[float], h: list[float], expected: tuple[float, float, bool, bool]
+) -> None:
+    assert judged(f, g, h) == pytest.approx(expected, rel=1e-15)
+
+
+def rows(*pairs: tuple[float, float]) -> Population:
+    """Points numbered in x, from (violation, f)."""
+    violation, f = np.array(pairs, float).reshape(-1, 2).T
+    number = np.arange(len(f), dtype=float)[:, None]
+    return Population(number, f, violation, 10 + number, 20 + number)
+
+
+def test_sorting_takes_violation_then_objective_then_position() -> None:
+    population = rows((1, 0), (0, 5), (inf, inf), (0, 2), (1, 0), (0, inf)).sorted()
+    assert population.x[:, 0].tolist() == [3, 1, 5, 0, 4, 2]
+    assert population.g[:, 0].tolist() == [13, 11, 15, 10, 14, 12], "all of a row moves together"
+    assert population.h[:, 0].tolist() == [23, 21, 25, 20, 24, 22]
+    assert population.f.tolist() == [2, 5, inf, 0, 0, inf]
+    assert population.violation.tolist() == [0, 0, 0, 1, 1, inf]
+
+
+values = st.sampled_from([0.0, 0.5, 1.0, 7.0])
+
+
+@given(st.lists(st.tuples(values, values), min_size=1, max_size=6))
+def test_the_best_is_the_first_of_the_sorted(pairs: list[tuple[float, float]]) -> None:
+    population = rows(*pairs)
+    assert population.x[population.best(), 0] == population.sorted().x[0, 0]
+
+
+@pytest.mark.xfail(strict=True, reason="best() forgets which rows violate least where their objective is infinite")
+def test_a_feasible_point_with_an_infinite_objective_is_better_than_a_violating_one() -> None:
+    population = rows((1.0, 5.0), (0.0, inf))
+    assert population.sorted().x[0, 0] == 1
+    assert population.best() == 1
+
+
+def test_choosing_takes_whole_rows() -> None:
+    first, second = rows((0, 1), (0, 2), (0, 3)), rows((1, 4), (1, 5), (1, 6))
+    mixed = choose(np.array([True, False, True]), first, second)
+    assert mixed.f.tolist() == [1, 5, 3]
+    assert mixed.violation.tolist() == [0, 1, 0]
+    assert mixed.x[:, 0].tolist() == [0, 1, 2]
+
+
+def test_joining_puts_one_after_the_other() -> None:
+    both = join(rows((0, 1), (0, 2)), rows((1, 4)))
+    assert both.size == 3
+    assert both.f.tolist() == [1, 2, 4]
+    assert both.g[:, 0].tolist() == [10, 11, 10]
+    assert both.take([2, 0]).f.tolist() == [4, 1]

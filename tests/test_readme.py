@@ -1,0 +1,72 @@
+"""What the README and the documents show is true: their code runs and prints what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ppsde.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+SHELL = re.compile(r"^```sh\n(.*?)^```\n", re.M | re.S)
+
+
+def examples() -> list[object]:
+    """Every block of Python with the output shown under it."""
+    return [
+        pytest.param(code, output, id=f"{path.name}-{k}")
+        for path in DOCUMENTS
+        for k, (code, output) in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
+    ]
+
+
+def commands() -> list[str]:
+    """Every line of a shell block that calls ppsde."""
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    return [line for block in SHELL.findall(text) for line in block.splitlines() if line.startswith("ppsde ")]
+
+
+@pytest.mark.parametrize(("code", "output"), examples())
+def test_each_example_prints_what_is_shown_under_it(code: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert output, "an example without its output shows nothing"
+    exec(compile(code, "example", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out == output
+
+
+@pytest.mark.parametrize("line", commands())
+def test_each_command_shown_works(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "plot" in line:
+        pytest.importorskip("matplotlib")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()[1:]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["scipy_style", "ask_and_tell"])
+def test_each_example_file_finds_a_feasible_point(name: str) -> None:
+    done = subprocess.run([sys.executable, ROOT / "examples" / f"{name}.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("feasible:")
+
+
+def test_every_link_between_the_documents_leads_somewhere() -> None:
+    for path in DOCUMENTS:
+        for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), f"{path.name} links to {link}"
+
+
+def test_every_command_of_make_that_is_shown_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    for path in DOCUMENTS:
+        for block in SHELL.findall(path.read_text(encoding="utf-8")):
+            for target in re.findall(r"^make (\w+)", block, re.M):
+                assert target in targets
