@@ -31,7 +31,7 @@ def ours(d: int, evaluations: int) -> float:
 
 
 def scipys(d: int, evaluations: int) -> float:
-    """Seconds per evaluation of scipy's, its population 5 d as ours."""
+    """Seconds per evaluation of scipy's, with its own default population of 15 d."""
     counted = 0
 
     def fun(x: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ def scipys(d: int, evaluations: int) -> float:
         warnings.simplefilter("ignore")
         differential_evolution(
             fun, [(-10.0, 10.0)] * d, constraints=constraint, vectorized=True, updating="deferred",
-            maxiter=evaluations // (5 * d) - 1, popsize=5, tol=0, atol=0, polish=False, rng=1,
+            maxiter=evaluations // (15 * d) - 1, tol=0, atol=0, polish=False, rng=1,
         )  # fmt: skip
     return (time.perf_counter() - began) / counted
 

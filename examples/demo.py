@@ -14,7 +14,6 @@ from ppsde.cli import main
 
 HERE = Path(__file__).resolve().parent
 SEEDS = range(1, 6)
-OPTIONS = {"population_size": 60}
 
 
 def command(*words: str) -> None:
@@ -27,7 +26,7 @@ def command(*words: str) -> None:
 
 def other_seeds() -> None:
     """How often the best of several feasible branches is found: one run is a sample, not a proof."""
-    found = [ppsde.minimize(two_equalities, rng=seed, options=OPTIONS) for seed in SEEDS]
+    found = [ppsde.minimize(two_equalities, rng=seed) for seed in SEEDS]
     values = [result.fun if result.feasible else np.nan for result in found]
     best = two_equalities.optimum.value
     reached = sum(abs(value - best) < 1e-6 for value in values)
@@ -37,6 +36,6 @@ def other_seeds() -> None:
 
 if __name__ == "__main__":
     command("solve", "engineering:welded-beam", "--seed", "1")
-    command("solve", f"{HERE / 'two_equalities.py'}:problem", "--seed", "1", "--option", "population_size=60")
+    command("solve", f"{HERE / 'two_equalities.py'}:problem", "--seed", "1")
     other_seeds()
     command("solve", "cec2017:C14", "--seed", "1")

@@ -31,12 +31,14 @@ LAYERS = (
     "progress",
     "optimizer",
     "minimize",
+    "batch",
     "suites",
     "experiments",
     "stats",
     "reports",
     "commands",
     "cli",
+    "testing",
     "__main__",
 )
 

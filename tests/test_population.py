@@ -59,7 +59,7 @@ def test_sorting_takes_violation_then_objective_then_position() -> None:
     assert population.violation.tolist() == [0, 0, 0, 1, 1, inf]
 
 
-values = st.sampled_from([0.0, 0.5, 1.0, 7.0])
+values = st.sampled_from([0.0, 0.5, 1.0, 7.0, inf])
 
 
 @given(st.lists(st.tuples(values, values), min_size=1, max_size=6))
@@ -68,11 +68,26 @@ def test_the_best_is_the_first_of_the_sorted(pairs: list[tuple[float, float]]) -
     assert population.x[population.best(), 0] == population.sorted().x[0, 0]
 
 
-@pytest.mark.xfail(strict=True, reason="best() forgets which rows violate least where their objective is infinite")
 def test_a_feasible_point_with_an_infinite_objective_is_better_than_a_violating_one() -> None:
     population = rows((1.0, 5.0), (0.0, inf))
     assert population.sorted().x[0, 0] == 1
     assert population.best() == 1
+
+
+def test_the_best_rows_are_the_first_of_the_sorted() -> None:
+    population = rows((1, 0), (0, 5), (inf, inf), (0, 2), (1, 0))
+    for count in range(6):
+        best = population.best_rows(count)
+        assert best.size == count
+        assert best.x[:, 0].tolist() == [3, 1, 0, 4, 2][:count]
+        assert best.g[:, 0].tolist() == [13, 11, 10, 14, 12][:count], "all of a row"
+
+
+def test_scores_are_what_rules_compare_of_some_rows() -> None:
+    scores = rows((1, 0), (0, 5), (inf, inf)).scores(np.array([2, 0, 0]))
+    assert scores.f.tolist() == [inf, 0, 0]
+    assert scores.violation.tolist() == [inf, 1, 1]
+    assert scores.valid.tolist() == [False, True, True]
 
 
 def test_choosing_takes_whole_rows() -> None:
@@ -88,4 +103,7 @@ def test_joining_puts_one_after_the_other() -> None:
     assert both.size == 3
     assert both.f.tolist() == [1, 2, 4]
     assert both.g[:, 0].tolist() == [10, 11, 10]
-    assert both.take([2, 0]).f.tolist() == [4, 1]
+    for chosen in ([2, 0], np.array([2, 0]), slice(None, None, -2)):
+        taken = both.take(chosen)
+        assert taken.f.tolist() == [4, 1] and taken.violation.tolist() == [1, 0]
+        assert taken.x[:, 0].tolist() == [0, 0] and taken.h[:, 0].tolist() == [20, 20]

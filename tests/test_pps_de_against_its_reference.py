@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.pps_de import ReferencePPSDE
-from reference.pps_de_settings import SMALL, alternatives, named
+from reference.pps_de import Point, ReferencePPSDE
+from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of, named
 
 from ppsde.algorithm import Task
-from ppsde.algorithms.pps_de import PPSDE, State
+from ppsde.algorithms import ALGORITHMS
+from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, State
 from ppsde.engines.host import Run
-from ppsde.population import evaluated
+from ppsde.population import Population, evaluated
 from ppsde.streams import NumpyStream, Tape
 from ppsde.violation import TOLERANCE
 
@@ -25,9 +26,11 @@ from ppsde.violation import TOLERANCE
 # gains, differences of nearly equal numbers, enlarge such differences before they weigh what a memory learns.
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
-SEED = 22
+SEED = 23
 D = 4
-GENERATIONS = 40  # enough for all that can happen, and not so many that gains become differences of equal numbers
+GENERATIONS = 70  # enough for several cycles
+PUBLISHED_GENERATIONS = 35  # one cycle, and not so many that gains become differences of nearly equal numbers
+LITERAL = dataclasses.replace(PUBLISHED, **SMALL, tau=0.3)  # all of epsilon's way in that time
 LOWER, UPPER = np.full(D, -5.0), np.array([5.0, 5.0, 6.0, 2.5])
 
 Values = tuple[float, list[float], list[float]]
@@ -61,11 +64,19 @@ def failing(x: Sequence[float]) -> Values:
     return f, g, h or [2.0 * x[0] - 0.7 * x[1] ** 2]
 
 
+def terraces(x: Sequence[float]) -> Values:
+    """In steps, so that gains are exact in the longest run, and a search soon finds nothing more."""
+    f, g, _ = inequalities(x)
+    return math.floor(4.0 * f) / 4.0, [math.ceil(8.0 * g_i) / 8.0 for g_i in g], []
+
+
 PROBLEMS: dict[str, Callable[[Sequence[float]], Values]] = {
     "inequalities": inequalities,
     "equalities": equalities,
     "failing": failing,
+    "terraces": terraces,
 }
+VARIED = ("inequalities", "failing")  # on which every setting is tried; together they have all kinds of values
 
 
 def by_rows(function: Callable[[Sequence[float]], Values], x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,9 +84,15 @@ def by_rows(function: Callable[[Sequence[float]], Values], x: np.ndarray) -> tup
     return np.array(f), np.array(g).reshape(len(x), -1), np.array(h).reshape(len(x), -1)
 
 
-def fast_run(settings: PPSDE, problem: str) -> tuple[Run, list[State]]:
+def budget_of(settings: PPSDE, generations: int) -> int:
+    """For so many generations and a part of one more, which is cut off in its first request."""
+    n = settings.population_size or 5 * D
+    return n + generations * (n + 2 * ((n + 1) // 2)) + 7
+
+
+def fast_run(settings: PPSDE, problem: str, generations: int = GENERATIONS) -> tuple[Run, list[State]]:
     """A run of the host engine to its end, and its states at the start and after each generation."""
-    run = Run(settings, Task(LOWER, UPPER, budget_of(settings)), seed=SEED, tolerance=TOLERANCE)
+    run = Run(settings, Task(LOWER, UPPER, budget_of(settings, generations)), seed=SEED, tolerance=TOLERANCE)
     states: list[State] = []
     while run.wanted is not None:
         run.supply(*by_rows(PROBLEMS[problem], run.wanted))
@@ -84,71 +101,91 @@ def fast_run(settings: PPSDE, problem: str) -> tuple[Run, list[State]]:
     return run, states
 
 
+def assert_same_points(fast: Population, slow: list[Point], where: str) -> None:
+    np.testing.assert_allclose(fast.x, [p.x for p in slow], **CLOSE, err_msg=where)
+    np.testing.assert_allclose(fast.f, [p.f for p in slow], **CLOSE, err_msg=where)
+    np.testing.assert_allclose(fast.violation, [p.phi for p in slow], **CLOSE, err_msg=where)
+
+
 def assert_same(fast: State, slow: ReferencePPSDE) -> None:
-    where = f"generation {slow.G}"
-    population = fast.population
-    np.testing.assert_allclose(population.x, [p.x for p in slow.population], **CLOSE, err_msg=where)
-    np.testing.assert_allclose(population.f, [p.f for p in slow.population], **CLOSE, err_msg=where)
-    np.testing.assert_allclose(population.violation, [p.phi for p in slow.population], **CLOSE, err_msg=where)
+    where = f"generation {slow.made}, {slow.G} of cycle {slow.cycle}"
+    cycle, stage = fast.cycle, fast.stage
+    assert [int(v) for v in (fast.generation, cycle.number, cycle.age)] == [slow.made, slow.cycle, slow.G], where
+    assert_same_points(fast.population, slow.population, where)
+    assert_same_points(fast.seen, slow.seen, f"{where}, the points seen")
     np.testing.assert_allclose(fast.memory.F, slow.M_F, **CLOSE, err_msg=where)
     np.testing.assert_allclose(fast.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
     assert fast.memory.next.tolist() == slow.k, where
-    assert bool(fast.stage.pull) == slow.pull, where
-    np.testing.assert_allclose([fast.stage.epsilon, fast.stage.start], [slow.eps, slow.eps_0], **CLOSE, err_msg=where)
+    assert [bool(stage.pull), int(stage.began)] == [slow.pull, slow.G_switch], where
+    np.testing.assert_allclose([stage.epsilon, stage.start], [slow.eps, slow.eps_0], **CLOSE, err_msg=where)
+    assert int(cycle.idle) == slow.idle, where
+    np.testing.assert_allclose([cycle.violation, cycle.f], [slow.record_phi, slow.record_f], **CLOSE, err_msg=where)
+    np.testing.assert_allclose(fast.rates, slow.rates, **CLOSE, err_msg=where)
     window = fast.competition.wins.shape[0]
     for g in range(max(1, slow.G - window + 1), slow.G + 1):
         assert fast.competition.wins[g % window].tolist() == slow.wins[g - 1], where
 
 
-def budget_of(settings: PPSDE) -> int:
-    """For `GENERATIONS` generations and a part of one more, which is cut off in its first request."""
-    n = settings.population_size or 5 * D
-    return n + GENERATIONS * (n + 2 * ((n + 1) // 2)) + 7
-
-
 def follow(slow: ReferencePPSDE, fast: State) -> None:
     """Set the literal version to exactly where the fast one stands, so that rounding does not add up over a run."""
-    for point, x, f, phi in zip(
-        slow.population, fast.population.x, fast.population.f, fast.population.violation, strict=True
-    ):
-        point.x, point.f, point.phi = x.tolist(), float(f), float(phi)
+    slow.population, slow.seen = listed(fast.population), listed(fast.seen)
     slow.M_F, slow.M_CR = fast.memory.F.tolist(), fast.memory.CR.tolist()
     slow.eps, slow.eps_0 = float(fast.stage.epsilon), float(fast.stage.start)
+    slow.record_phi, slow.record_f = float(fast.cycle.violation), float(fast.cycle.f)
 
 
-def walk_together(settings: PPSDE, problem: str, following: bool) -> None:
-    budget = budget_of(settings)
+def listed(points: Population) -> list[Point]:
+    return [Point(*row) for row in zip(points.x.tolist(), points.f.tolist(), points.violation.tolist(), strict=True)]
+
+
+def walk_together(settings: PPSDE, problem: str, following: bool, generations: int = GENERATIONS) -> list[State]:
+    budget = budget_of(settings, generations)
     slow = ReferencePPSDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
     slow.start(NumpyStream(SEED, 0, 0))
-    run, states = fast_run(settings, problem)
+    run, states = fast_run(settings, problem, generations)
     for state in states:
         if state.generation > 0:
             slow.generation(NumpyStream(SEED, 0, int(state.generation)))
         assert_same(state, slow)
         if following:
             follow(slow, state)
-    assert slow.G == GENERATIONS + 1
+    assert slow.made == generations + 1
     assert run.evaluations == slow.evaluations == budget
     assert run.best is not None and slow.best is not None
     np.testing.assert_allclose(run.best.x[0], slow.best.x, **CLOSE)
+    return states
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(PPSDE(**SMALL), problem, following=False)
+    walk_together(PPSDE(**RESTLESS), problem, following=False)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
+def test_both_walk_the_same_way_as_published(problem: str) -> None:
+    states = walk_together(LITERAL, problem, following=False, generations=PUBLISHED_GENERATIONS)
+    assert all(state.cycle.number == 0 for state in states)
+
+
+@pytest.mark.parametrize("method", ALGORITHMS)
+def test_both_take_every_step_alike_with_nothing_set(method: str) -> None:
+    """As users get them: windows, patience and all, long enough for three cycles of the default."""
+    states = walk_together(ALGORITHMS[method], "terraces", following=True, generations=700)
+    cycles = int(states[-1].cycle.number) + 1
+    assert cycles >= 3 if ALGORITHMS[method].patience else cycles == 1
+
+
+@pytest.mark.parametrize("problem", VARIED)
 @pytest.mark.parametrize("options", alternatives(), ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(PPSDE(**{**SMALL, **options}), problem, following=True)
+    walk_together(PPSDE(**{**RESTLESS, **options}), problem, following=True)
 
 
 @pytest.mark.parametrize("options", [{}, *alternatives()], ids=named)
 def test_both_ask_for_the_same_draws(options: dict[str, Any]) -> None:
     """The tape refuses another shape than the one recorded, and must be used up."""
-    settings = PPSDE(**{**SMALL, **options})
-    task = Task(LOWER, UPPER, budget_of(settings))
+    settings = PPSDE(**{**RESTLESS, **options})
+    task = Task(LOWER, UPPER, budget_of(settings, GENERATIONS))
     slow = ReferencePPSDE(settings, inequalities, LOWER.tolist(), UPPER.tolist(), task.max_evaluations, TOLERANCE)
     state: State | None = None
     for generation in range(3):
@@ -170,32 +207,60 @@ def test_both_ask_for_the_same_draws(options: dict[str, Any]) -> None:
 
 
 def history(options: dict[str, Any], problem: str) -> tuple[Run, list[State]]:
-    return fast_run(PPSDE(**{**SMALL, **options}), problem)
+    return fast_run(PPSDE(**{**RESTLESS, **options}), problem)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_these_runs_see_the_push_the_pull_and_epsilon_zero(problem: str) -> None:
+def test_these_runs_see_several_cycles_of_push_pull_and_epsilon_zero(problem: str) -> None:
     """Otherwise the agreement above would say little."""
-    _, states = history({}, problem)
-    pulls = [bool(state.stage.pull) for state in states]
-    epsilons = [float(state.stage.epsilon) for state in states]
-    last = 0.9 * GENERATIONS
-    assert not pulls[5], "the push lasts some generations"
-    assert sum(epsilon > 0 for epsilon in epsilons) >= 8, "the push ends by stagnation"
-    assert all(epsilon == 0 for g, epsilon in enumerate(epsilons) if g >= last)
+    states = history({}, problem)[1][:-1]  # the budget cuts the last generation
+    cycles = [[state for state in states if state.cycle.number == k] for k in range(int(states[-1].cycle.number) + 1)]
+    assert len(cycles) >= 3
+    for cycle in cycles[:-1]:
+        assert not cycle[0].stage.pull, "a push at its beginning"
+        assert any(state.stage.epsilon > 0 for state in cycle), "a pull with room"
+        assert cycle[-1].stage.closed and cycle[-1].cycle.idle == 3, "three idle generations at its end"
     assert len({tuple(state.memory.F.ravel()) for state in states}) > GENERATIONS // 2, "the memory learns"
-    assert (states[-1].competition.rates(states[-1].generation) != 1 / 3).all(), "the window has filled"
+    assert any((state.rates != 1 / 3).all() for state in states), "the window of wins fills"
+
+
+@pytest.mark.parametrize("problem", ["inequalities", "equalities", "failing"])
+def test_these_runs_see_a_population_replaced_and_one_reseeded(problem: str) -> None:
+    states = history({}, problem)[1][:-1]  # the budget cuts the last generation
+    replaced, reseeded = [], []
+    for old, new in pairwise(states):
+        if new.cycle.number > old.cycle.number:
+            replaced.append(len(rows_of(old.population) & rows_of(new.population)))
+        elif new.stage.pull and not old.stage.pull and new.cycle.number % 2 == 1:
+            reseeded.append(len(rows_of(new.population) & (rows_of(old.seen) - rows_of(old.population))))
+    assert replaced and (problem == "failing" or max(replaced) == 0), "a new cycle keeps nothing that it can replace"
+    if problem != "failing":  # there the reseeded cycle is cut before its points come into play
+        assert reseeded and max(reseeded) > 0, "points seen in the push come back"
+    assert not any((old.seen.x == new.seen.x).all() for old, new in seen_in_a_push(states)), "and are gathered there"
+
+
+def rows_of(points: Population) -> set[tuple[float, ...]]:
+    return {tuple(row) for row in points.x.tolist()}
+
+
+def seen_in_a_push(states: list[State]) -> list[tuple[State, State]]:
+    """The first generation of each cycle that remembers what it sees, with the state before it."""
+    return [
+        (old, new)
+        for old, new in pairwise(states)
+        if new.cycle.number > old.cycle.number and new.cycle.number % 2 == 1 and not new.stage.pull
+    ]
 
 
 def test_the_improved_epsilon_takes_both_its_branches() -> None:
     """Shrinking while few are feasible; the polynomial once nearly all are."""
-    _, states = history({}, "inequalities")
+    _, states = fast_run(LITERAL, "terraces", PUBLISHED_GENERATIONS)
     ratios = [
         float(new.stage.epsilon / old.stage.epsilon)
         for old, new in pairwise(states)
         if old.stage.epsilon > 0 and new.stage.epsilon > 0
     ]
-    shrunk = [math.isclose(ratio, 1.0 - SMALL["tau"]) for ratio in ratios]
+    shrunk = [math.isclose(ratio, 1.0 - LITERAL.tau) for ratio in ratios]
     assert any(shrunk) and not all(shrunk)
 
 
@@ -203,14 +268,13 @@ def test_these_runs_meet_points_without_values_and_leave_them() -> None:
     run, states = history({}, "failing")
     assert run.failed > 20
     assert not states[0].population.valid.all()
-    assert states[-1].population.valid.all()
+    assert any(state.population.valid.all() for state in states)
 
 
 @pytest.mark.parametrize("options", alternatives(), ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    if options == {"population_size": None}:
-        options = {"population_size": None, "pbest": 3}  # 5 D is 20, as in the other runs
-    differs = any(end(options, problem) != default_end(problem) for problem in PROBLEMS)
+    company = tuple(company_of(options).items())
+    differs = any(end(options, problem) != usual_end(company, problem) for problem in VARIED)
     assert differs, "on these problems, with this seed, it has no effect; the agreement above says nothing about it"
 
 
@@ -219,11 +283,31 @@ def end(options: dict[str, Any], problem: str) -> Any:
 
 
 @cache
-def default_end(problem: str) -> Any:
-    return end({}, problem)
+def usual_end(company: tuple[tuple[str, Any], ...], problem: str) -> Any:
+    return end(dict(company), problem)
 
 
 def test_no_setting_is_forgotten() -> None:
     """A new setting needs a line in the table of numbers, or choices of its own."""
     tried = {name for options in alternatives() for name in options}
     assert tried == {field.name for field in dataclasses.fields(PPSDE)}
+
+
+def test_the_published_reading_has_none_of_the_additions() -> None:
+    plain: dict[str, Any] = {
+        "push_limit": 1.0,
+        "schedule": "improved",
+        "pull_length": 0.0,
+        "patience": 0,
+        "reseed": False,
+    }
+    assert PPSDE(**plain) == PUBLISHED == ALGORITHMS["pps-de-published"]
+    assert PPSDE() == ALGORITHMS["pps-de"] != PUBLISHED
+
+
+def test_the_push_of_a_new_cycle_is_not_measured_by_the_cycle_before() -> None:
+    """Otherwise it ends when its window has filled, as a fresh population rarely beats a converged one by then."""
+    states = history({}, "inequalities")[1][:-1]
+    begun = [(old, new) for old, new in pairwise(states) if new.cycle.number > old.cycle.number]
+    assert begun
+    assert not any((new.stage.lowest.values == old.population.f.min()).any() for old, new in begun)

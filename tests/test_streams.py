@@ -13,7 +13,7 @@ from scipy import stats
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.arrays import bits
-from ppsde.streams import JaxStream, NumpyStream, Tape, seed_from
+from ppsde.streams import JaxStream, NumpyStream, Tape, root_key, seed_from
 
 SIZE = 20_000
 
@@ -120,11 +120,21 @@ def test_large_seeds_and_another_attempt_are_addresses_too() -> None:
     assert len(np.unique(attempts)) == attempts.size, "no attempt is another one moved on"
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="JAX takes signed seeds; ours have 64 bits without sign")
-def test_the_largest_seed_serves_jax_too() -> None:
+def test_every_bit_of_a_seed_counts_in_jax_too() -> None:
+    seeds = [0, 1, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**62, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]
     with double_precision():
-        largest = bits(JaxStream.at(2**64 - 1).uniform(2))
-        assert largest != bits(JaxStream.at(2**63 - 1).uniform(2))
+        seen = {bits(JaxStream.at(seed).uniform(2)) for seed in seeds}
+        again = {bits(JaxStream.at(seed).uniform(2)) for seed in seeds}
+    assert len(seen) == len(seeds) and again == seen
+
+
+def test_a_seed_means_the_same_whatever_the_precision_of_jax() -> None:
+    """So that a key made outside the scope of double precision is not another one."""
+    jax = pytest.importorskip("jax")
+    seed = 2**63 + 5
+    with double_precision():
+        inside = np.asarray(jax.random.key_data(root_key(seed)))
+    assert inside.tolist() == np.asarray(jax.random.key_data(root_key(seed))).tolist()
 
 
 def test_a_tape_replays_what_it_recorded_and_refuses_another_shape() -> None:

@@ -1,4 +1,4 @@
-"""One source, two array namespaces: PPS-DE takes the same step with NumPy, with jax.numpy, and traced by jit."""
+"""One source, two array namespaces: PPS-DE takes the same steps with NumPy and traced by JAX, alone and in a batch."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.pps_de_settings import alternatives, named
+from reference.pps_de_settings import alternatives
 
 from ppsde.algorithm import Coroutine, Task
-from ppsde.algorithms.pps_de import PPSDE
+from ppsde.algorithms.pps_de import PPSDE, PUBLISHED
 from ppsde.population import Population, evaluated
 from ppsde.streams import NumpyStream, Tape
 from ppsde.violation import TOLERANCE
 
 jax = pytest.importorskip("jax")
 
-# Small, and with short windows, so that eight generations see push, pull and epsilon 0.
+# Small, with short windows and little patience, so that twenty generations see several cycles.
 TINY: dict[str, Any] = {
     "population_size": 11,
     "strategy_window": 2,
     "switch_window": 2,
     "memory_size": 3,
     "switch_threshold": 0.5,
+    "pull_length": 0.1,
+    "patience": 1,
 }
-GENERATIONS = 8
+AS_PUBLISHED = dataclasses.replace(PUBLISHED, **{**TINY, "pull_length": 0.0, "patience": 0})
+GENERATIONS = 20
 LOWER, UPPER = np.array([-2.0, -1.0, 0.0]), np.array([2.0, 3.0, 1.5])
 
 # Both compute in double precision; matrix products, tan and arctan differ in the last bits, and gains are differences.
@@ -121,10 +124,6 @@ def jax_task(budget: int) -> Task:
     return Task(jax.numpy.asarray(LOWER), jax.numpy.asarray(UPPER), budget)
 
 
-def jax_start(settings: PPSDE, step: Step, task: Task) -> Any:
-    return driven(settings.start(task, Tape(step.draws, jax.numpy.asarray)), jax.numpy)
-
-
 def jax_generation(settings: PPSDE, like: Any, before: list[Any], draws: list[Any], task: Task) -> list[Any]:
     state = rebuilt(like, list(before))
     return leaves(driven(settings.generation(state, task, Tape(draws, jax.numpy.asarray)), jax.numpy))
@@ -132,22 +131,6 @@ def jax_generation(settings: PPSDE, like: Any, before: list[Any], draws: list[An
 
 def in_jax(state: Any) -> list[Any]:
     return [jax.numpy.asarray(leaf) for leaf in leaves(state)]
-
-
-# JAX compiles each operation anew for each shape, so the sizes that shape everything are left to the traced version.
-ONE_SHAPE = [options for options in alternatives() if "population_size" not in options]
-
-
-@pytest.mark.parametrize("options", [{}, *ONE_SHAPE], ids=named)
-def test_steps_agree_under_both_namespaces(options: dict[str, Any]) -> None:
-    settings = PPSDE(**{**TINY, **options})
-    steps, budget = walk(settings)
-    with double_precision():
-        task = jax_task(budget)
-        first = jax_start(settings, steps[0], task)
-        assert_same(steps[0].after, leaves(first), "start")
-        for step in (steps[1], steps[GENERATIONS // 2], steps[GENERATIONS - 1]):
-            assert_same(step.after, jax_generation(settings, first, in_jax(step.before), step.draws, task), step.name)
 
 
 def mixtures() -> list[dict[str, Any]]:
@@ -160,21 +143,62 @@ def mixtures() -> list[dict[str, Any]]:
     return [{name: choices[k % len(choices)] for name, choices in values.items()} for k in range(count)]
 
 
-@pytest.mark.parametrize("options", mixtures(), ids=[f"mixture {k}" for k in range(len(mixtures()))])
-def test_every_generation_agrees_when_traced(options: dict[str, Any]) -> None:
-    settings = PPSDE(**{**TINY, **options})
+MIXTURES = mixtures()  # the first of which has only defaults
+SETTINGS = {
+    "default": PPSDE(**TINY),
+    "as published": AS_PUBLISHED,
+    **{f"mixture {k}": PPSDE(**{**TINY, **options}) for k, options in enumerate(MIXTURES[1:], start=1)},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_generation_agrees_in_a_batch_of_runs_at_different_points(name: str) -> None:
+    """All steps at once: some runs of the batch push, some pull, some begin anew."""
+    settings = SETTINGS[name]
     steps, budget = walk(settings)
     with double_precision():
         task = jax_task(budget)
         like = rebuilt(steps[0].after, in_jax(steps[0].after))
-        traced = jax.jit(lambda before, draws: jax_generation(settings, like, before, draws, task))
+        batch = jax.jit(jax.vmap(lambda before, draws: jax_generation(settings, like, before, draws, task)))
+        states = [jax.numpy.stack(column) for column in zip(*(in_jax(step.before) for step in steps[1:]), strict=True)]
+        draws = [np.stack(column) for column in zip(*(step.draws for step in steps[1:]), strict=True)]
+        after = [np.asarray(leaf) for leaf in batch(states, draws)]
+    for row, step in enumerate(steps[1:]):
+        assert_same(step.after, [leaf[row] for leaf in after], step.name)
+
+
+def test_the_start_and_every_generation_agree_alone() -> None:
+    settings = SETTINGS["default"]
+    steps, budget = walk(settings)
+    with double_precision():
+        task = jax_task(budget)
+        first = driven(settings.start(task, Tape(steps[0].draws, jax.numpy.asarray)), jax.numpy)
+        assert_same(steps[0].after, leaves(first), "start")
+        traced = jax.jit(lambda before, draws: jax_generation(settings, first, before, draws, task))
         for step in steps[1:]:
             assert_same(step.after, traced(in_jax(step.before), step.draws), step.name)
 
 
-def test_the_compared_steps_see_push_and_pull() -> None:
-    steps, _ = walk(PPSDE(**TINY))
-    pulls = [bool(step.after.stage.pull) for step in steps]
-    assert not pulls[1] and not pulls[2] and pulls[GENERATIONS]
+def test_the_compared_steps_see_cycles_of_push_and_pull_and_failures() -> None:
+    steps, _ = walk(SETTINGS["default"])
+    states = [step.after for step in steps]
+    assert states[-1].cycle.number >= 2
+    for cycle in range(2):
+        pulls = [bool(state.stage.pull) for state in states if state.cycle.number == cycle]
+        assert not pulls[0] and pulls[-1], "from push to pull, in the second cycle with points seen before"
+        assert any(state.stage.epsilon > 0 for state in states if state.cycle.number == cycle)
+    assert not states[0].population.valid.all()
+
+
+def test_the_published_steps_see_push_and_pull_in_one_cycle() -> None:
+    steps, _ = walk(AS_PUBLISHED)
+    assert all(step.after.cycle.number == 0 for step in steps)
+    assert {bool(step.after.stage.pull) for step in steps} == {False, True}
     assert any(step.after.stage.epsilon > 0 for step in steps)
-    assert not steps[0].after.population.valid.all()
+
+
+def test_the_mixtures_hold_every_alternative() -> None:
+    assert PPSDE(**{**TINY, **MIXTURES[0]}) == SETTINGS["default"]
+    for options in alternatives():
+        name = next(iter(options))
+        assert any(mixture[name] == options[name] for mixture in MIXTURES)

@@ -11,12 +11,13 @@ import numpy as np
 
 Array = Any  # numpy.ndarray, or a jax array or tracer
 
+_NDARRAY = np.ndarray
 HUGE = float(np.finfo(np.float64).max)  # larger than every finite value, smaller than the infinity of a failed point
 
 
 def namespace(array: Array) -> Any:
     """The module that computes with `array`: jax.numpy for JAX arrays and tracers, NumPy for everything else."""
-    if isinstance(array, np.ndarray):
+    if type(array) is _NDARRAY:
         return np
     jax = sys.modules.get("jax")  # an array can be JAX's only if JAX is loaded already
     if jax is not None and isinstance(array, jax.Array):
@@ -27,6 +28,11 @@ def namespace(array: Array) -> Any:
 def order(first: Array, second: Array) -> Array:
     """Rows sorted by `first`, ties by `second`, further ties by position."""
     return namespace(first).lexsort((second, first))
+
+
+def gather(table: Array, rows: Array) -> Array:
+    """The rows (m,) of a table (n, k), as (m, k)."""
+    return table.take(rows, axis=0) if type(table) is _NDARRAY else table[rows]  # NumPy's take is three times faster
 
 
 def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:

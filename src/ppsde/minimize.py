@@ -77,7 +77,7 @@ def minimize(
     evaluate = InProcess(problem)
 
     from .progress import display
-    from .result import FAILED, INTERRUPTED, SPENT, STOPPED, intermediate_of, result_of
+    from .result import INTERRUPTED, SPENT, STOPPED, intermediate_of, result_of
 
     def result(status: int) -> Any:
         names = problem.constraint_names or getattr(problem.fun, "constraint_names", None)
@@ -97,7 +97,7 @@ def minimize(
         return result(STOPPED)
     except KeyboardInterrupt:
         return result(INTERRUPTED)
-    return result(FAILED if run.hopeless else SPENT)
+    return result(SPENT)
 
 
 def _problem(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:

@@ -89,10 +89,9 @@ class Optimizer:
     @property
     def result(self) -> Any:
         """What was found so far, as a `scipy.optimize.OptimizeResult`."""
-        from .result import FAILED, RUNNING, SPENT, result_of
+        from .result import RUNNING, SPENT, result_of
 
-        status = FAILED if self._run.hopeless else SPENT if self.done else RUNNING
-        return result_of(self._run, None, status, self._tolerance)
+        return result_of(self._run, None, SPENT if self.done else RUNNING, self._tolerance)
 
 
 def start_run(

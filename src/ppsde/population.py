@@ -6,12 +6,24 @@ is never feasible and sorts behind every point that has values. Such a point is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, namespace, order
+from .arrays import Array, gather, namespace, order
 from .violation import search_violation
+
+
+class Scores(NamedTuple):
+    """All that a rule needs to compare points."""
+
+    f: Array  # (n,)
+    violation: Array  # (n,)
+
+    @property
+    def valid(self) -> Array:
+        return self.violation < np.inf
 
 
 @dataclass(frozen=True)
@@ -36,8 +48,15 @@ class Population:
     def feasible(self) -> Array:
         return self.violation == 0.0
 
-    def take(self, rows: Array) -> Population:
-        return Population(self.x[rows], self.f[rows], self.violation[rows], self.g[rows], self.h[rows])
+    def scores(self, rows: Array) -> Scores:
+        """Objective and violation of some rows."""
+        return Scores(self.f[rows], self.violation[rows])
+
+    def take(self, rows: Array | slice) -> Population:
+        if isinstance(rows, slice):
+            return Population(self.x[rows], self.f[rows], self.violation[rows], self.g[rows], self.h[rows])
+        x, g, h = gather(self.x, rows), gather(self.g, rows), gather(self.h, rows)
+        return Population(x, self.f[rows], self.violation[rows], g, h)
 
     def sorted(self) -> Population:
         """Best first."""
@@ -50,10 +69,10 @@ class Population:
     def best(self) -> Array:
         """The row of the best point."""
         xp = namespace(self.f)
-        least = self.violation == xp.min(self.violation)
+        least = self.violation == self.violation.min()
         f = xp.where(least, self.f, np.inf)
-        row = xp.argmin(f)
-        return xp.where(f[row] < np.inf, row, xp.argmax(least))  # +inf is an objective too
+        row = f.argmin()
+        return xp.where(f[row] < np.inf, row, least.argmax())  # +inf is an objective too
 
 
 def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:
@@ -63,10 +82,15 @@ def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Popul
     """
     xp = namespace(x)
     violation = search_violation(g, h, tolerance)
-    failed = xp.isnan(f) | (f == -np.inf) | ~xp.isfinite(violation)
+    sound = (f > -np.inf) & (violation < np.inf)  # both false for NaN
     if g.shape[1]:
-        failed = failed | xp.any(g == -np.inf, axis=1)  # the only non-finite constraint that the sum does not show
-    return Population(x, xp.where(failed, np.inf, f), xp.where(failed, np.inf, violation), g, h)
+        sound = sound & (g > -np.inf).all(axis=1)  # the only non-finite constraint that the sum does not show
+    return Population(x, xp.where(sound, f, np.inf), xp.where(sound, violation, np.inf), g, h)
+
+
+def forgotten(points: Population) -> Population:
+    """The same points without their values."""
+    return replace(points, f=points.f + np.inf, violation=points.violation + np.inf)
 
 
 def choose(mask: Array, first: Population, second: Population) -> Population:

@@ -18,7 +18,7 @@ STATUS = {
     4: "every evaluation failed",
     5: "the run is not over",
 }
-SPENT, STOPPED, INTERRUPTED, FAILED, RUNNING = 0, 2, 3, 4, 5
+SPENT, INFEASIBLE, STOPPED, INTERRUPTED, FAILED, RUNNING = range(6)
 
 
 class Result(OptimizeResult):
@@ -52,7 +52,7 @@ def intermediate_of(run: Run) -> Result:
         constr_violation={},
         message=STATUS[RUNNING],
         nfev=run.evaluations,
-        nit=run.generation,
+        nit=run.completed,
         n_failed=run.failed,
         latest=dict(run.latest),
         population=run.state.population if run.state is not None else None,
@@ -67,7 +67,7 @@ def result_of(
     dimension = run.task.dimension
     feasible = best is not None and bool(best.feasible[0])
     if status == SPENT and not feasible:
-        status = 1
+        status = INFEASIBLE if best is not None else FAILED
     message = STATUS[status]
     if status == FAILED and failures:
         message += f" ({run.failed} of {run.evaluations}); the first with {failures[0]}"
@@ -84,11 +84,11 @@ def result_of(
         status=status,
         message=message,
         nfev=run.evaluations,
-        nit=run.generation,
+        nit=run.completed,
         feasible=feasible,
         violation=float(best.violation[0]) if best is not None else np.inf,
         maxcv=float(amounts.max(initial=0.0)) if best is not None else np.inf,
-        constr_violation=dict(zip(names, amounts.tolist(), strict=True)),
+        constr_violation=dict(zip(_distinct(names), amounts.tolist(), strict=True)),
         x_feasible=x.copy() if feasible else None,
         x_least_violation=x.copy() if best is not None else None,
         n_failed=run.failed,
@@ -96,3 +96,8 @@ def result_of(
         history=run.history,
         population=run.state.population if run.state is not None else None,
     )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, those that stand twice told apart by a number."""
+    return [name if names.count(name) == 1 else f"{name} ({k})" for k, name in enumerate(names)]

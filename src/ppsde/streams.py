@@ -33,7 +33,8 @@ class NumpyStream:
     """
 
     def __init__(self, seed: int, run: int = 0, generation: int = 0, attempt: int = 0) -> None:
-        bits = np.random.Philox(key=seed + run * _WORD, counter=[0, 0, attempt, generation])
+        key, counter = np.array([seed, run], np.uint64), np.array([0, 0, attempt, generation], np.uint64)
+        bits = np.random.Philox(key=key, counter=counter)
         generator = np.random.Generator(bits)
         self.uniform = lambda *shape: generator.random(shape)
         self.normal = lambda *shape: generator.standard_normal(shape)

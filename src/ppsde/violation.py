@@ -20,7 +20,10 @@ def search_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> Array:
     array([2.4])
     """
     xp = namespace(g)
-    return xp.sum(xp.maximum(g, 0.0), axis=-1) + xp.sum(xp.maximum(xp.abs(h) - tolerance, 0.0), axis=-1)
+    if not h.shape[-1]:
+        return xp.maximum(g, 0.0).sum(axis=-1)
+    missed = xp.maximum(xp.abs(h) - tolerance, 0.0).sum(axis=-1)
+    return missed + xp.maximum(g, 0.0).sum(axis=-1) if g.shape[-1] else missed
 
 
 def competition_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> Array:

@@ -64,17 +64,29 @@ def test_a_box_without_width_has_one_point(repair: str) -> None:
         assert one(repair, v, 1.5, 1.5, 1.5, 0.3) == 1.5
 
 
-OVERFLOWS = pytest.mark.xfail(strict=True, reason="twice the width, or the sum of bound and parent, overflows")
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    "repair", ["clamp", "resample", pytest.param("midpoint", marks=OVERFLOWS), pytest.param("reflect", marks=OVERFLOWS)]
-)
+@pytest.mark.parametrize("repair", REPAIRS)
 def test_the_widest_boxes_are_not_left(repair: str) -> None:
     """A box may have any finite width, and mutants of its points may overflow."""
     for low, high, v in [(-8e307, 8e307, -9e307), (-8e307, 8e307, np.inf), (1e308, 1.7e308, 1.75e308)]:
         assert low <= one(repair, v, low, high, high, 0.5) <= high
+
+
+def test_huge_components_are_mirrored_and_halved_exactly_too() -> None:
+    # On [-8, 8] scaled by 2^1000: 10 -> 6, -9 -> -7; half way from 6 to 8 and from 6 to -8.
+    far = 2.0**1000
+    assert one("reflect", 10 * far, -8 * far, 8 * far, 0.0, 0.5) == 6 * far
+    assert one("reflect", -9 * far, -8 * far, 8 * far, 0.0, 0.5) == -7 * far
+    assert one("midpoint", 10 * far, -8 * far, 8 * far, 6 * far, 0.5) == 7 * far
+    assert one("midpoint", -9 * far, -8 * far, 8 * far, 6 * far, 0.5) == -1 * far
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_infinite_goes_to_the_bound_it_crossed_or_as_the_repair_says() -> None:
+    expected = {"clamp": (-1.0, 4.0), "reflect": (-1.0, 4.0), "midpoint": (0.5, 3.0), "resample": (1.5, 1.5)}
+    for repair in REPAIRS:  # the parent is 2, u is 0.5
+        results = tuple(one(repair, v, -1.0, 4.0, 2.0, 0.5) for v in (-np.inf, np.inf))
+        assert results == expected[repair]
 
 
 def test_reflection_of_a_far_spread_uniform_sample_is_uniform() -> None:

@@ -22,6 +22,18 @@ from ppsde.algorithms.pps_de import PPSDE
         ({"tau": float("nan")}, "tau must be a number from 0 to 1; got nan"),
         ({"alpha": "most"}, "alpha must be a number from 0 to 1; got 'most'"),
         ({"closes": True}, "closes must be a number from 0 to 1; got True"),
+        ({"theta": -0.1}, "theta must be a number from 0 to 1; got -0.1"),
+        ({"theta": 1.5}, "theta must be a number from 0 to 1; got 1.5"),
+        ({"push_limit": 2}, "push_limit must be a number from 0 to 1; got 2"),
+        ({"push_limit": None}, "push_limit must be a number from 0 to 1; got None"),
+        ({"pull_length": -1.0}, "pull_length must be a number from 0 to 1; got -1.0"),
+        ({"cp": -1.0}, "cp must be a number from 0 to 100; got -1.0"),
+        ({"patience": -1}, "patience must be an int >= 0; got -1"),
+        ({"patience": 2.0}, "patience must be an int >= 0; got 2.0"),
+        ({"reseed": "seen"}, "reseed must be True or False; got 'seen'"),
+        ({"reseed": 1}, "reseed must be True or False; got 1"),
+        ({"current_to_rand_crossover": None}, "current_to_rand_crossover must be True or False; got None"),
+        ({"schedule": "linear"}, "schedule must be one of 'quantile', 'improved', 'polynomial'; got 'linear'"),
         ({"pbest": 1}, "pbest must be an int >= 2; got 1"),
         ({"pbest": 1.5}, "pbest must be a number from 0 to 1; got 1.5"),
         ({"pbest": True}, "pbest must be an int >= 2; got True"),
@@ -33,7 +45,20 @@ def test_a_wrong_setting_is_named_with_what_was_expected(options: dict[str, Any]
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("options", [{}, {"tau": 0}, {"tau": 1.0}, {"population_size": 8}, {"pbest": 0.05}, {"cp": 5}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tau": 0},
+        {"tau": 1.0},
+        {"population_size": 8},
+        {"pbest": 0.05},
+        {"cp": 5},
+        {"patience": 0},
+        {"push_limit": 0, "pull_length": 1},
+        {"theta": 0.0, "reseed": False},
+    ],
+)
 def test_right_settings_pass(options: dict[str, Any]) -> None:
     settings = PPSDE(**options)
     assert all(getattr(settings, name) == value for name, value in options.items())

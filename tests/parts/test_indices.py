@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
-from ppsde.parts.indices import best_first, best_pool, place, ranked_pool, uniform_index
+from ppsde.parts.indices import best_first, best_index, place, ranked_pool, uniform_index
 
 SIZE = 40_000
 
@@ -38,7 +38,15 @@ def test_a_pool_steps_over_the_weight_of_what_is_taken() -> None:
     # An index without weight takes nothing away: 4 + 3 + 2 places.
     u = (np.arange(9) + 0.5) / 9
     assert pool.draw(u, np.full(9, 4)).tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2]
-    assert best_pool(5, 2).weights.tolist() == [1, 1, 0, 0, 0]
+
+
+def test_an_index_of_the_best_steps_over_the_target_where_it_is_one_of_them() -> None:
+    # Of the best 3 without index 1: 0 and 2. Without index 3, or a later one: all three.
+    assert best_index(np.array([0.0, 0.49, 0.5, 0.99]), 3, np.full(4, 1)).tolist() == [0, 0, 2, 2]
+    assert best_index(np.array([0.0, 0.34, 0.99]), 3, np.array([3, 3, 7])).tolist() == [0, 1, 2]
+    for taken in range(5):
+        ends = best_index(np.array(EXTREMES), 3, np.full(2, taken)).tolist()
+        assert ends == [0 if taken else 1, 2 if taken != 2 else 1]
 
 
 @given(st.data())
@@ -92,14 +100,14 @@ def test_a_ranked_draw_has_the_law_of_the_papers_redrawing(n: int, top: int, tak
     at_once = ranked_pool(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
     assert not set(at_once.tolist()) & taken
     assert p_of_same_counts(by_loop, at_once) > LEVEL
-    flat = best_pool(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
+    flat = rng.choice([r for r in range(top) if r not in taken], SIZE)
     assert p_of_same_counts(by_loop, flat) < LEVEL, "a uniform draw from the top would be noticed"
 
 
-def test_the_best_pool_is_uniform_without_the_target() -> None:
+def test_an_index_of_the_best_is_uniform_without_the_target() -> None:
     rng = np.random.default_rng(3)
-    assert p_of_counts(best_pool(20, 5).draw(rng.random(SIZE), np.full(SIZE, 2)), [1, 1, 0, 1, 1]) > LEVEL
-    assert p_of_counts(best_pool(20, 5).draw(rng.random(SIZE), np.full(SIZE, 9)), [1, 1, 1, 1, 1]) > LEVEL
+    assert p_of_counts(best_index(rng.random(SIZE), 5, np.full(SIZE, 2)), [1, 1, 0, 1, 1]) > LEVEL
+    assert p_of_counts(best_index(rng.random(SIZE), 5, np.full(SIZE, 9)), [1, 1, 1, 1, 1]) > LEVEL
 
 
 def test_successive_draws_are_distinct_even_at_the_extremes() -> None:

@@ -7,7 +7,7 @@ import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
 from ppsde.algorithm import Task
-from ppsde.parts.sampling import first_points
+from ppsde.parts.sampling import first_points, inside
 from ppsde.streams import NumpyStream, Tape
 
 LOWER, UPPER = np.array([-3.0, 10.0, 0.5]), np.array([1.0, 12.0, 0.5])
@@ -26,6 +26,12 @@ def test_points_by_hand() -> None:
     tape = Tape([np.array([[0.0, 0.5, 0.3], [0.25, 0.75, 0.9]])])
     # -3 + 0 * 4, 10 + 0.5 * 2, 0.5; -3 + 0.25 * 4, 10 + 0.75 * 2, 0.5
     assert first_points(Task(LOWER, UPPER, 1), 2, tape).tolist() == [[-3.0, 11.0, 0.5], [-2.0, 11.5, 0.5]]
+
+
+def test_uniform_numbers_become_points_of_the_box_by_hand() -> None:
+    u = np.array([[0.5, 0.0, 0.7], [0.75, 0.25, 0.0]])
+    # -3 + 0.5 * 4, 10 + 0 * 2, 0.5; -3 + 0.75 * 4, 10 + 0.25 * 2, 0.5
+    assert inside(Task(LOWER, UPPER, 1), u).tolist() == [[-1.0, 10.0, 0.5], [0.0, 10.5, 0.5]]
 
 
 def test_rounding_never_leaves_the_box() -> None:

@@ -1,8 +1,8 @@
 """PPS-DE as a reading copy: slow, literal, a point at a time; the oracle of the fast version.
 
-It follows the publication's pseudocode (arXiv 1812.06381) with plain lists and loops, shares no formula with the
-library, and knows every setting of it. It asks a stream for the same draws in the same order as the fast version, so
-that both, fed alike, must walk the same way. Ranks count from 0, the best first.
+It follows the publication's pseudocode (arXiv 1812.06381) with plain lists and loops, adds the cycles of the library's
+default, shares no formula with the library, and knows every setting of it. It asks a stream for the same draws in the
+same order as the fast version, so that both, fed alike, must walk the same way. Ranks count from 0, the best first.
 """
 
 from __future__ import annotations
@@ -63,19 +63,30 @@ class ReferencePPSDE:
         self.NP: int = settings.population_size or max(5 * self.d, 20)
         self.T = math.floor(self.NP / 2 + 0.5)
         self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
-        self.closing_generation = settings.closes * self.G_max
 
-        H = settings.memory_size
         self.evaluations = 0
-        self.G = 0
+        self.made = 0  # generations, in all cycles
         self.population: list[Point] = []  # always sorted by the feasibility rule
         self.best: Point | None = None  # of all points ever evaluated, by the feasibility rule
+        self.seen: list[Point] = []  # the least violating points of the cycle, a bottom half of them
+        self.cycle = 0
+        self.begin_cycle()
+
+    def begin_cycle(self) -> None:
+        """Nothing is known yet but the population and how much of the budget is left."""
+        H = self.settings.memory_size
+        self.G = 0  # generations of this cycle
+        self.G_left = self.G_max - self.made  # that this cycle may have
+        self.closing_generation = self.settings.closes * self.G_left
+        self.idle = 0  # generations without progress since epsilon is 0
+        self.record_f = self.record_phi = math.inf  # the best point when there was progress last
         self.pull = False
         self.eps = 0.0
         self.eps_0 = 0.0
-        self.seen: list[Point] = []  # the best points ever evaluated, a bottom half of them, to come back to
+        self.G_switch = 0
         self.hist: list[float] = []  # the value of generation g is hist[g - 1]
         self.wins: list[list[int]] = []  # of generation g, wins[g - 1]
+        self.rates = [1 / 3, 1 / 3, 1 / 3]
         self.M_F = [[0.5] * H for _ in STRATEGIES]
         self.M_CR = [[0.5] * H for _ in STRATEGIES]
         self.k = [0 for _ in STRATEGIES]
@@ -84,36 +95,46 @@ class ReferencePPSDE:
 
     def start(self, rng: Any) -> None:
         u = rng.uniform(self.NP, self.d)
-        for i in range(self.NP):
-            x = [self.lower[j] + float(u[i, j]) * (self.upper[j] - self.lower[j]) for j in range(self.d)]
-            self.population.append(self.judge(x))
+        self.population = [self.judge(self.anywhere(u[i])) for i in range(self.NP)]
         self.sort()
-        self.remember_seen(self.population)
+        self.seen = self.population[: self.NP - self.T]
+
+    def anywhere(self, u: Any) -> list[float]:
+        return [self.lower[j] + float(u[j]) * (self.upper[j] - self.lower[j]) for j in range(self.d)]
 
     # 3. One generation
 
     def generation(self, rng: Any) -> None:
+        patience = self.settings.patience
+        anew = patience > 0 and self.idle >= patience and self.G_max - self.made > patience
+        if anew:
+            self.cycle += 1
+            self.begin_cycle()
+            self.seen = [Point(p.x, math.inf, math.inf) for p in self.seen]
+            self.population = [Point(p.x, math.inf, math.inf) for p in self.population]
+        reseeding = self.settings.reseed and self.cycle % 2 == 1
         self.G += 1
+        self.made += 1
         pulled_before = self.pull
         self.stage_and_epsilon()  # 3.1
-        if self.pull and not pulled_before and self.settings.reseed == "seen":
+        if reseeding and self.pull and not pulled_before:
             self.population[self.T :] = self.seen
             self.sort()
         stage_rule: RuleOf = self.eps if self.pull else PUSH
         parents = list(self.population)  # 3.2: ranks 0 .. T-1 are the top half, T .. NP-1 the bottom half
 
         # 3.3-3.5 Top: three trials per target, strategy after strategy; the best one competes.
-        trials = self.trials([(i, s) for s in STRATEGIES for i in range(self.T)], rng)
+        trials = self.trials([(i, s) for s in STRATEGIES for i in range(self.T)], anew, rng)
         picked = self.pick(trials, self.rule(self.settings.pick, stage_rule))
         self.wins.append([sum(1 for t in picked if t.strategy == s and not t.point.failed) for s in STRATEGIES])
 
         # 3.6-3.7 Bottom: one trial per target, with a strategy drawn by its rate.
-        rates = self.strategy_rates()
+        self.rates = self.strategy_rates()
         u_strategy = rng.uniform(self.NP - self.T)
-        wanted = [(self.T + i, draw_by_rate(float(u_strategy[i]), rates)) for i in range(self.NP - self.T)]
-        bottom_trials = self.trials(wanted, rng)
+        wanted = [(self.T + i, draw_by_rate(float(u_strategy[i]), self.rates)) for i in range(self.NP - self.T)]
+        bottom_trials = self.trials(wanted, anew, rng)
 
-        # 3.8 Replacement.
+        # 3.8 Replacement; a new cycle has parents without values and takes whatever has some.
         bottom_rule = self.rule(self.settings.bottom_survival, stage_rule)
         for i in range(self.T):
             if accepts(stage_rule, picked[i].point, parents[i]):
@@ -131,9 +152,23 @@ class ReferencePPSDE:
             if D_func > 0:
                 successes.append((trial, D_func))
 
-        self.remember_seen([trial.point for trial in [*trials, *bottom_trials]])
+        if reseeding and not self.pull:
+            known = [*self.seen, *(trial.point for trial in [*trials, *bottom_trials])]
+            self.seen = sorted(known, key=lambda p: (p.phi, p.f))[: self.NP - self.T]
         self.sort()  # 3.10
         self.memories(successes)  # 3.11
+        self.notice_progress()
+
+    def notice_progress(self) -> None:
+        """By a millionth of the violation, or without more of that by a billionth of the objective."""
+        best = self.population[0]
+        closer = fallen(best.phi, self.record_phi, 1e-6)
+        lower = best.phi <= self.record_phi and fallen(best.f, self.record_f, 1e-9)
+        progress = closer or lower
+        if progress:
+            self.record_phi, self.record_f = best.phi, best.f
+        closed = self.pull and self.eps == 0
+        self.idle = self.idle + 1 if closed and not progress else 0
 
     # 3.1 Stage and epsilon
 
@@ -149,44 +184,42 @@ class ReferencePPSDE:
             old = self.hist[G - L - 1]
             if math.isfinite(old) and math.isfinite(f_min):
                 stagnates = (old - f_min) / max(abs(old), S.switch_guard) <= S.switch_threshold
-        if not self.pull and (stagnates or self.spread() < S.switch_spread):
+        if not self.pull and (stagnates or max(S.push_limit * self.G_left, 1) < G):
             self.pull = True
-            self.eps_0 = self.eps = max(p.phi for p in self.population if not p.failed)
+            self.G_switch = G
+            self.eps_0 = self.eps = max((p.phi for p in self.population if not p.failed), default=0.0)
         if self.pull:
+            if S.pull_length > 0:
+                elapsed = (G - self.G_switch) / max(S.pull_length * self.G_max, 1)
+            else:
+                elapsed = G / max(self.closing_generation, 1)
+            to_go = (1 - elapsed) ** S.cp if elapsed < 1 else (1.0 if S.cp == 0 else 0.0)
             rf = sum(1 for p in self.population if p.phi == 0) / self.NP
-            polynomial = self.eps_0 * (1 - G / self.closing_generation) ** S.cp
             if S.schedule == "quantile":  # the violation below which a shrinking share of the population lies
-                share = S.theta * (1 - G / self.closing_generation) ** S.cp
-                self.eps = min(self.population[math.floor(share * self.NP)].phi, sys.float_info.max)
+                place = min(math.floor(S.theta * self.NP * to_go), self.NP - 1)
+                self.eps = min(self.population[place].phi, sys.float_info.max) if elapsed < 1 else 0.0
             elif S.schedule == "improved" and rf < S.alpha:
                 self.eps = (1 - S.tau) * self.eps
             else:
-                self.eps = polynomial
-
-    def spread(self) -> float:
-        """The standard deviation of a variable over the population, in widths of the box; the mean over variables."""
-        total = 0.0
-        for j in range(self.d):
-            column = [p.x[j] for p in self.population]
-            mean = sum(column) / self.NP
-            deviation = math.sqrt(sum((v - mean) ** 2 for v in column) / self.NP)
-            width = self.upper[j] - self.lower[j]
-            total += deviation / width if width > 0 else 0.0
-        return total / self.d
+                self.eps = self.eps_0 * to_go
 
     # 3.3 and 3.4 Parameters and trial vectors
 
-    def trials(self, targets_and_strategies: list[tuple[int, int]], rng: Any) -> list[Trial]:
+    def trials(self, targets_and_strategies: list[tuple[int, int]], anew: bool, rng: Any) -> list[Trial]:
+        """A trial each; in the first generation of a new cycle, points from anywhere in the box in their places."""
         S, m = self.settings, len(targets_and_strategies)
+        u_cross = rng.uniform(m, self.d)
         u = rng.uniform(5, m)
         u_parents = rng.uniform(3, m)
         z = rng.normal(m)
-        u_cross = rng.uniform(m, self.d)
         u_repair = rng.uniform(m, self.d) if S.repair == "resample" else None
 
         made = []
         for t in range(m):
             i, s = targets_and_strategies[t]
+            if anew:
+                made.append(Trial(self.judge(self.anywhere(u_cross[t])), i, s, math.nan, math.nan))
+                continue
             u_cell, u_F, u_best, u_kept, u_K = (float(v) for v in u[:, t])
             cell = math.floor(u_cell * S.memory_size)
             F = positive_cauchy(self.M_F[s][cell], u_F)
@@ -298,10 +331,6 @@ class ReferencePPSDE:
     def sort(self) -> None:
         self.population.sort(key=lambda p: (p.phi, p.f))
 
-    def remember_seen(self, points: list[Point]) -> None:
-        known = sorted([*self.seen, *points], key=lambda p: (p.phi, p.f))
-        self.seen = known[: self.NP - self.T]
-
     def rule(self, setting: str, stage_rule: RuleOf) -> RuleOf:
         return stage_rule if setting == "stage" else FEASIBILITY
 
@@ -330,6 +359,10 @@ def gain(rule: RuleOf, y: Point, x: Point) -> float:
         return 0.0
     amount = x.f - y.f if f_decides(rule, y, x) else x.phi - y.phi
     return amount if math.isfinite(amount) else 0.0
+
+
+def fallen(new: float, old: float, share: float) -> bool:
+    return new < (old if old == math.inf else old - share * abs(old))
 
 
 def ranked(trials: list[Trial], rule: RuleOf) -> list[Trial]:

@@ -1,4 +1,4 @@
-"""Every setting of PPS-DE at a value other than its default, small enough that a whole run takes forty generations."""
+"""Every setting of PPS-DE at a value other than its default, small enough that a short run holds several cycles."""
 
 from __future__ import annotations
 
@@ -8,34 +8,38 @@ from typing import Any
 
 from ppsde.algorithms.pps_de import PPSDE
 
+# Sizes and windows alone: what else distinguishes the default from the literal reading stays as it is.
 SMALL: dict[str, Any] = {
-    "population_size": 20,
-    "strategy_window": 5,
+    "population_size": 12,
+    "strategy_window": 4,
     "switch_window": 4,
     "switch_threshold": 0.1,
     "memory_size": 4,
-    "tau": 0.3,
 }
+RESTLESS: dict[str, Any] = {**SMALL, "patience": 3, "pull_length": 0.08}  # several cycles
 
 NUMBERS: dict[str, list[Any]] = {
-    "population_size": [None, 8, 21],
+    "population_size": [None, 8, 13],
     "memory_size": [1, 7],
-    "pbest": [2, 100, 0.2],
+    "pbest": [2, 100, 0.3],
     "strategy_window": [1, 9],
     "switch_window": [1, 7],
-    "switch_threshold": [0.0],
+    "switch_threshold": [0.4],
     "switch_guard": [1.0],
-    "switch_spread": [0.2],
-    "theta": [0.5],
-    "tau": [0.1],
-    "alpha": [0.3],
-    "cp": [4.0],
+    "push_limit": [0.0, 0.05, 1.0],
+    "theta": [0.0, 0.5, 1.0],
+    "tau": [0.3],
+    "alpha": [0.0, 0.1],
+    "cp": [0.0, 4.0],
     "closes": [0.0, 0.5],
+    "pull_length": [0.0, 0.2, 1.0],
+    "patience": [0, 1],
+    "reseed": [False],
     "current_to_rand_crossover": [True],
 }
 
-
-COMPANY: dict[str, dict[str, Any]] = {"theta": {"schedule": "quantile"}}  # without which a setting has no effect
+# Without which a setting has no effect.
+COMPANY: dict[str, dict[str, Any]] = {"tau": {"schedule": "improved"}, "alpha": {"schedule": "improved"}}
 
 
 def alternatives() -> list[dict[str, Any]]:
@@ -49,6 +53,11 @@ def alternatives() -> list[dict[str, Any]]:
             values = NUMBERS.get(field.name, [])
         found += [{field.name: value, **COMPANY.get(field.name, {})} for value in values]
     return found
+
+
+def company_of(options: dict[str, Any]) -> dict[str, Any]:
+    """What an alternative is compared with to see whether its setting matters."""
+    return COMPANY.get(next(iter(options)), {})
 
 
 def named(options: dict[str, Any]) -> str:

@@ -35,10 +35,8 @@ Checked against: a literal version (tests/reference/pps_de.py) fed the same draw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
-
-import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, when
@@ -50,7 +48,7 @@ from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
 from ..parts.sampling import first_points, inside
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
-from ..population import Population, choose, join
+from ..population import Population, choose, forgotten, join
 from ..streams import Stream
 
 
@@ -62,6 +60,7 @@ class State:
     stage: Stage
     seen: Population  # the least violating points of this cycle, half a population
     competition: Competition
+    rates: Array  # (3,), how often the bottom half used each strategy
     memory: Memory
 
 
@@ -127,6 +126,7 @@ class PPSDE:
             stage=Stage.fresh(self.switch_window, xp),
             seen=seen,
             competition=Competition.fresh(self.strategy_window, 3, xp),
+            rates=xp.full(3, 1 / 3),
             memory=Memory.fresh(3, self.memory_size, xp),
         )
 
@@ -134,12 +134,15 @@ class PPSDE:
         xp = namespace(state.population.f)
         n = state.population.size
         top = (n + 1) // 2
-        anew = state.stage.pull & (state.cycle.idle >= self.patience) & (self.patience > 0)
+        total = task.max_evaluations // (n + 2 * top)
+
+        # Has this cycle found all it will find, and is there time for another?
+        idle, left = state.cycle.idle, total - state.generation
+        anew = (idle >= self.patience) & (left > self.patience) & (self.patience > 0)
         state = when(anew, lambda: self._next_cycle(state), state)
         G = state.cycle.age + 1
 
         # Push or pull?
-        total = task.max_evaluations // (n + 2 * top)
         stage = state.stage.advance(G, total, total - state.generation + state.cycle.age, state.population, self)
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
         second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
@@ -158,7 +161,8 @@ class PPSDE:
         competition = state.competition.record(G, won)
 
         # Bottom half: one trial per target, by a strategy that wins.
-        bottom_strategy = strategy_by_rate(rng.uniform(n - top), competition.rates(G))
+        rates = competition.rates(G)
+        bottom_strategy = strategy_by_rate(rng.uniform(n - top), rates)
         bottom = xp.arange(top, n)
         bottom_u = rng.uniform(n - top, task.dimension)
         x, bottom_F, bottom_CR = trials_of(
@@ -167,51 +171,46 @@ class PPSDE:
         bottom_trials = yield when(anew, lambda: inside(task, bottom_u), x)
 
         # Replacement by the rule of the stage; learning from every trial that improves on its target.
-        winners = trials.take(picked)
-        parents, bottom_parents = population.take(slice(0, top)), population.take(slice(top, n))
-        accepted = accepts(rules["stage"], winners, parents) | (anew & winners.valid)
-        bottom_accepted = accepts(rules[self.bottom_survival], bottom_trials, bottom_parents)
-        bottom_accepted = bottom_accepted | (anew & bottom_trials.valid)
-        gains = gain(rules[self.success], trials, parents.take(targets))
+        every = join(trials, bottom_trials)
+        offspring = every.take(xp.concatenate([picked, xp.arange(3 * top, 2 * top + n)]))
+        accepted = accepts(rules["stage"], offspring, population)
+        if self.bottom_survival == "feasibility":
+            accepted = xp.where(xp.arange(n) < top, accepted, accepts(rules["feasibility"], offspring, population))
+        after = choose(accepted, offspring, population).sorted()
+        gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
         if self.teachers == "picked":
-            gains = xp.where(xp.any(xp.arange(3 * top)[:, None] == picked, axis=1), gains, 0.0)
-        bottom_gains = gain(rules[self.success], bottom_trials, bottom_parents)
-        survivors = choose(accepted, winners, parents)
-        after = join(survivors, choose(bottom_accepted, bottom_trials, bottom_parents)).sorted()
+            rows = xp.arange(every.size)[:, None]
+            gains = xp.where((rows[:, 0] >= 3 * top) | xp.any(rows == picked, axis=1), gains, 0.0)
         return State(
             population=after,
             generation=state.generation + 1,
             cycle=state.cycle.older(after, stage.closed),
             stage=stage,
-            seen=when(
-                second & ~stage.pull,
-                lambda: join(join(state.seen, trials), bottom_trials).best_rows(n // 2),
-                state.seen,
-            ),
+            seen=when(second & ~stage.pull, lambda: join(state.seen, every).best_rows(n // 2), state.seen),
             competition=competition,
+            rates=rates,
             memory=state.memory.learn(
                 xp.concatenate([strategy, bottom_strategy]),
                 xp.concatenate([F, bottom_F]),
                 xp.concatenate([CR, bottom_CR]),
-                xp.where(anew, 0.0, xp.concatenate([gains, bottom_gains])),
+                gains,
             ),
         )
 
     def watch(self, state: State) -> dict[str, Array]:
-        rates = state.competition.rates(state.cycle.age)
         return {
             "stage": state.stage.pull,  # 0 push, 1 pull
             "epsilon": state.stage.epsilon,
             "cycle": state.cycle.number,
-            "rate_rand": rates[RAND],
-            "rate_current_to_rand": rates[CURRENT_TO_RAND],
-            "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
+            "rate_rand": state.rates[RAND],
+            "rate_current_to_rand": state.rates[CURRENT_TO_RAND],
+            "rate_current_to_pbest": state.rates[CURRENT_TO_PBEST],
         }
 
     def _next_cycle(self, state: State) -> State:
-        """A new cycle. The coming generation replaces its population; the points seen are forgotten."""
-        none = replace(state.seen, f=state.seen.f + np.inf, violation=state.seen.violation + np.inf)
-        return self._begin(state.population, none, state.generation, state.cycle.number + 1)
+        """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""
+        population, seen = forgotten(state.population), forgotten(state.seen)
+        return self._begin(population, seen, state.generation, state.cycle.number + 1)
 
     def _reseeded(self, state: State, top: int) -> Population:
         """The population with the points seen in the place of the bottom half."""

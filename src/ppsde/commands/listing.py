@@ -52,18 +52,24 @@ def add(group: Any) -> None:
 def list_algorithms(arguments: Namespace) -> int:
     from ..algorithms import ALGORITHMS
 
-    print(table(("method", "title"), [(name, _title(cls)) for name, cls in ALGORITHMS.items()]))
+    print(table(("method", "title"), [(name, _title(algorithm)) for name, algorithm in ALGORITHMS.items()]))
     if arguments.verbose:
-        for name, cls in ALGORITHMS.items():
-            settings: Any = dataclasses.fields(cls)
-            rows = [(f.name, repr(f.default), str(f.type).removeprefix("Literal")) for f in settings]
+        for name, algorithm in ALGORITHMS.items():
+            rows = [
+                (f.name, repr(getattr(algorithm, f.name)), str(f.type).removeprefix("Literal"))
+                for f in dataclasses.fields(algorithm)
+            ]
             print(f"\n{heading(f'settings of {name}')}\n{table(('--option', 'default', 'may be'), rows)}")
     return FOUND
 
 
-def _title(cls: type) -> str:
-    """The first line of the file that holds the algorithm: one paper, one file."""
-    return (inspect.getdoc(sys.modules[cls.__module__]) or "").partition("\n")[0]
+def _title(algorithm: Any) -> str:
+    """The first line of the file that holds the algorithm (one paper, one file), and what sets this entry apart."""
+    title = (inspect.getdoc(sys.modules[algorithm.__module__]) or "").partition("\n")[0]
+    usual = type(algorithm)()
+    names = [field.name for field in dataclasses.fields(algorithm)]
+    changed = [f"{n}={getattr(algorithm, n)}" for n in names if getattr(algorithm, n) != getattr(usual, n)]
+    return f"{title} With {', '.join(changed)}" if changed else title
 
 
 def list_suites(arguments: Namespace) -> int:

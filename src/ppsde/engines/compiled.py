@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,43 +18,25 @@ from ..streams import root_key
 from .tracing import run_of
 
 
-@dataclass(frozen=True)
-class BatchResult:
-    """What the runs of a batch found, a row per run."""
-
-    problem: Problem
-    x: np.ndarray  # (runs, d), the best point ever evaluated
-    f: np.ndarray  # (runs,)
-    violation: np.ndarray  # (runs,), the search's measure
-    kept_x: np.ndarray  # (runs, d), the best point that ever was in the population
-    kept_f: np.ndarray
-    kept_violation: np.ndarray
-    evaluations: np.ndarray  # (runs,)
-    record: dict[str, np.ndarray]  # columns (runs, record) along the runs
-    compile_seconds: float
-    run_seconds: float
-
-    @property
-    def feasible(self) -> np.ndarray:
-        return self.violation == 0.0
-
-
 @contextmanager
 def float64() -> Any:
     """JAX in 64 bits inside the block, and nowhere else in the process."""
     import jax
 
-    scope = getattr(jax, "enable_x64", None)
-    if scope is None:
-        from jax.experimental import enable_x64 as scope
+    scope: Any = getattr(jax, "enable_x64", None)
+    if scope is None:  # before JAX 0.8
+        from jax import experimental
+
+        scope = experimental.enable_x64  # type: ignore[attr-defined]
     with scope(True):
         yield
 
 
 class Program:
-    """One algorithm with one budget on some problems of one dimension, all their runs at once.
+    """One algorithm with one budget on some problems of one dimension, all their runs in one call.
 
-    The batch holds the runs problem by problem, so that each problem is evaluated on its own runs alone.
+    On a CPU the runs follow one another, so what a run gives cannot depend on how many there are. On other devices
+    they go side by side: the batch holds them problem by problem, and each problem is evaluated on its own runs alone.
     """
 
     def __init__(
@@ -63,12 +45,21 @@ class Program:
         import jax
 
         self._device, self._count, self._runs = device, len(problems), runs
+        self._numbers = np.repeat(np.arange(len(problems)), runs)
         self._boxes = [np.repeat([getattr(p, side) for p in problems], runs, axis=0) for side in ("lower", "upper")]
-        evaluate = _evaluation(problems, runs)
-        one = run_of(algorithm, evaluate, budget, record)
-        batch = jax.vmap(
-            lambda lower, upper, key, run: one(lower, upper, jax.random.fold_in(key, run)), (0, 0, None, 0)
-        )
+        aside = device.platform != "cpu"
+        together = _side_by_side(problems, runs) if aside else None
+
+        def one(key: Array, row: tuple[Array, ...]) -> Any:
+            number, lower, upper, run = row
+            evaluate = together or _one_of(problems, number)
+            return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
+
+        def batch(key: Array, *rows: Array) -> Any:
+            if aside:
+                return jax.vmap(partial(one, key))(rows)
+            return jax.lax.map(partial(one, key), rows)
+
         began = time.perf_counter()
         with float64(), jax.default_device(device):
             self._call = jax.jit(batch).lower(*self._arguments(np.arange(runs), 0)).compile()
@@ -84,13 +75,29 @@ class Program:
         return [jax.tree_util.tree_map(lambda array, at=at: array[at], out) for at in rows]
 
     def _arguments(self, runs: np.ndarray, seed: int) -> tuple[Any, ...]:
-        import jax
-
-        return (*self._boxes, root_key(seed), np.tile(runs, self._count))
+        return root_key(seed), self._numbers, *self._boxes, np.tile(runs.astype(np.uint32), self._count)
 
 
-def _evaluation(problems: Sequence[Problem], runs: int) -> Any:
-    """x (n, d) -> f (n,), violation (n,); of a whole batch, each problem takes its own runs together, as rows."""
+def _one_of(problems: Sequence[Problem], number: Array) -> Any:
+    """x (n, d) -> f (n,), violation (n,) of the problem with that number.
+
+    The barriers keep the compiler from mixing a problem's arithmetic with the algorithm's, which it would do in one
+    way for a single problem and in another for several.
+    """
+    import jax
+
+    branches = [partial(_values, problem) for problem in problems]
+
+    def evaluate(x: Array) -> tuple[Array, Array]:
+        x = jax.lax.optimization_barrier(x)
+        values = branches[0](x) if len(branches) == 1 else jax.lax.switch(number, branches, x)
+        return jax.lax.optimization_barrier(values)
+
+    return evaluate
+
+
+def _side_by_side(problems: Sequence[Problem], runs: int) -> Any:
+    """The same for a whole batch, in which each problem takes its own runs together, as rows."""
     import jax
     import jax.numpy as jnp
 
@@ -109,5 +116,6 @@ def _evaluation(problems: Sequence[Problem], runs: int) -> Any:
 
 
 def _values(problem: Problem, x: Array) -> tuple[Array, Array]:
-    points = evaluated(x, *problem.fun(x), problem.tolerance)
+    f, g, h = problem.fun(x)
+    points = evaluated(x, f, g, h, problem.tolerance)
     return points.f, points.violation

@@ -33,7 +33,7 @@ class Run:
         self._attempt = 0
         self._rows = np.empty(0, int)  # of the request, those that `wanted` holds
         self._request = np.empty((0, 0))  # (n, d), all rows
-        self._history: dict[str, list[float]] = {}
+        self._recorded: list[dict[str, Any]] = []  # a row per generation
         self._coroutine = self._begin()
         self._step(None)
 
@@ -48,14 +48,19 @@ class Run:
         self._step(self._spread(points))
 
     @property
+    def completed(self) -> int:
+        """Generations made to their end, the start not counted."""
+        return max(0, len(self._recorded) - 1)
+
+    @property
     def history(self) -> dict[str, np.ndarray]:
         """What was recorded after each generation, the start included, column by column."""
-        return {name: np.array(column) for name, column in self._history.items()}
+        return {name: np.array([row[name] for row in self._recorded], float) for name in self.latest}
 
     @property
     def latest(self) -> Mapping[str, float]:
         """The last row of the history."""
-        return {name: column[-1] for name, column in self._history.items()}
+        return {name: float(value) for name, value in self._recorded[-1].items()} if self._recorded else {}
 
     def _step(self, points: Population | None) -> None:
         """Drive the coroutine until it wants values that the budget still allows, or the run ends."""
@@ -133,13 +138,12 @@ class Run:
             self.best = points.take([row])
 
     def _record(self, state: State) -> None:
-        best = self.best
+        best, population = self.best, state.population
         row = {
             "evaluations": self.evaluations,
             "f": best.f[0] if best is not None else np.nan,
             "violation": best.violation[0] if best is not None else np.nan,
-            "feasible_share": np.mean(state.population.feasible),
+            "feasible_share": np.count_nonzero(population.feasible) / population.size,
             **self.algorithm.watch(state),
         }
-        for name, value in row.items():
-            self._history.setdefault(name, []).append(float(value))
+        self._recorded.append(row)

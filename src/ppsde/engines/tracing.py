@@ -55,7 +55,8 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
     def run(lower: Array, upper: Array, key: Array) -> dict[str, Array]:
         task = Task(lower, upper, budget)
         none = jnp.empty((1, 0))
-        nothing = Population(jnp.full((1, task.dimension), jnp.nan), *jnp.full((2, 1), jnp.inf), none, none)
+        infinite = jnp.full(1, jnp.inf)
+        nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
         state, first = drive(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)

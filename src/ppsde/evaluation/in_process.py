@@ -52,7 +52,8 @@ class InProcess:
                     raise
             except Exception as error:
                 if len(x) == 1:
-                    return self._gather([self._failed(x[0], error)])
+                    self._note(x[0], error)
+                    return self._gather([None])
         return self._gather([self._one(row) for row in x])
 
     def _one(self, row: np.ndarray) -> Values | None:
@@ -64,9 +65,10 @@ class InProcess:
         except MalformedValue as error:
             if not self._seen:
                 raise
-            return self._failed(row, error)
+            self._note(row, error)
         except Exception as error:
-            return self._failed(row, error)
+            self._note(row, error)
+        return None
 
     def _checked(self, values: Values) -> Values:
         counts = (values[1].shape[1], values[2].shape[1])
@@ -81,7 +83,7 @@ class InProcess:
         self._seen = True
         return values
 
-    def _failed(self, row: np.ndarray, error: Exception) -> None:
+    def _note(self, row: np.ndarray, error: Exception) -> None:
         if len(self.failures) < self.KEPT:
             self.failures.append(Failure(row.copy(), type(error).__name__, str(error)))
 

@@ -64,19 +64,16 @@ class Pool:
 @lru_cache(maxsize=64)
 def ranked_pool(n: int, size: int) -> Pool:
     """Ranks r = 1 .. size of n with weight n - r: what accepting a uniform rank with probability (n - r) / n gives."""
-    return _pool(np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0))
-
-
-@lru_cache(maxsize=64)
-def best_pool(n: int, size: int) -> Pool:
-    """The `size` first of n indices, all alike."""
-    return _pool(np.where(np.arange(n) < size, 1, 0))
-
-
-def _pool(weights: np.ndarray) -> Pool:
+    weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
     weights.flags.writeable = ends.flags.writeable = False
     return Pool(weights, ends)
+
+
+def best_index(u: Array, count: int, taken: Array) -> Array:
+    """An index in 0 .. count - 1 per row, uniform over those that are not `taken` (m,), which may lie beyond."""
+    index = place(u, count - (taken < count))
+    return index + (index >= taken)
 
 
 def _rising(taken: tuple[Array, ...]) -> list[Array]:
@@ -84,9 +81,13 @@ def _rising(taken: tuple[Array, ...]) -> list[Array]:
     if len(taken) < 2:
         return list(taken)
     xp = namespace(taken[0])
+    low, high = xp.minimum(taken[0], taken[1]), xp.maximum(taken[0], taken[1])
     if len(taken) == 2:
-        return [xp.minimum(*taken), xp.maximum(*taken)]
-    return list(xp.sort(xp.stack(taken), axis=0))
+        return [low, high]
+    if len(taken) > 3:
+        return list(xp.sort(xp.stack(taken), axis=0))
+    middle = xp.maximum(low, taken[2])
+    return [xp.minimum(low, taken[2]), xp.minimum(middle, high), xp.maximum(middle, high)]
 
 
 def best_first(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array, namespace
 from .indices import place
 
+TINY = float(np.finfo(float).tiny)  # the smallest F, where rounding would give 0
 SPREAD = 0.1  # scale of the Cauchy law of F and standard deviation of the normal law of CR around a memory cell
 
 
@@ -18,7 +19,7 @@ def positive_cauchy(location: Array, u: Array) -> Array:
     not_positive = 0.5 - xp.arctan(location / SPREAD) / np.pi
     p = 1.0 - u * (1.0 - not_positive)  # uniform over what the redrawing leaves
     F = location + SPREAD * xp.tan(np.pi * (p - 0.5))
-    return xp.clip(F, np.finfo(float).tiny, 1.0)
+    return xp.minimum(xp.maximum(F, TINY), 1.0)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Memory:
         """F and CR (m,) for rows of the given strategies, both around one cell drawn uniformly."""
         xp = namespace(u_cell)
         cell = place(u_cell, self.F.shape[1])
-        CR = xp.clip(self.CR[strategy, cell] + SPREAD * z_CR, 0.0, 1.0)
+        CR = xp.minimum(xp.maximum(self.CR[strategy, cell] + SPREAD * z_CR, 0.0), 1.0)
         return positive_cauchy(self.F[strategy, cell], u_F), CR
 
     def learn(self, strategy: Array, F: Array, CR: Array, gain: Array) -> Memory:
@@ -49,14 +50,13 @@ class Memory:
         xp = namespace(gain)
         strategies, size = self.F.shape
         w = xp.where(strategy == xp.arange(strategies)[:, None], gain, 0.0)
-        largest = xp.max(w, axis=1)
+        largest = w.max(axis=1)
         learned = largest > 0
         w = w / xp.where(learned, largest, 1.0)[:, None]  # so that no sum can overflow
-        total, wF, wFF, wCR = (w @ xp.stack([xp.ones_like(F), F, F * F, CR], axis=1)).T
+        total, wF, wFF, wCR = w.sum(axis=1), w @ F, w @ (F * F), w @ CR
         cell = (xp.arange(size) == self.next[:, None]) & learned[:, None]
-        some = xp.where(learned, total, 1.0)
         return Memory(
-            F=xp.where(cell, (wFF / xp.where(learned, wF, 1.0))[:, None], self.F),
-            CR=xp.where(cell, (wCR / some)[:, None], self.CR),
+            F=xp.where(cell, (wFF / (wF + ~learned))[:, None], self.F),  # + 1 where nothing was learned: no 0 / 0
+            CR=xp.where(cell, (wCR / (total + ~learned))[:, None], self.CR),
             next=xp.where(learned, (self.next + 1) % size, self.next),
         )

@@ -6,12 +6,12 @@ optimization problems", Swarm and Evolutionary Computation 44 (2019); here for o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace
+from ..arrays import HUGE, Array, namespace, when
 from ..population import Population
 from .epsilon import closing, improved, quantile
 from .rules import Epsilon
@@ -94,28 +94,37 @@ class Stage:
         """
         xp = namespace(self.epsilon)
         last = settings.closes * left
-        value = xp.min(population.f) if settings.stagnation_of == "minimum" else population.f[0]
-        stagnates = self.lowest.fall(G, value, settings.switch_guard) <= settings.switch_threshold
-        too_long = xp.maximum(settings.push_limit * left, 1.0) < G
-        switch = ~self.pull & (last > G) & (stagnates | too_long)
+        pushing = ~self.pull & (last > G)
+        value = population.f.min() if settings.stagnation_of == "minimum" else population.f[0]
+        switch = pushing & when(pushing, lambda: self._ends(G, left, value, settings), pushing)
         pull = self.pull | switch | (last <= G)
         began = xp.where(switch, G, self.began)
-        elapsed = (
-            (G - began) / max(settings.pull_length * total, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        largest = when(switch, lambda: xp.where(population.valid, population.violation, 0.0).max(), self.start)
+        now = Stage(
+            pull=pull,
+            epsilon=xp.where(switch, largest, self.epsilon),
+            start=xp.where(switch, largest, self.start),
+            began=began,
+            lowest=when(pushing, lambda: self.lowest.record(G, value), self.lowest),
         )
-        largest = xp.max(xp.where(population.valid, population.violation, 0.0))
-        start = xp.where(switch, largest, self.start)
+        length = settings.pull_length * total
+        elapsed = (G - began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        zero = xp.zeros_like(self.epsilon)
+        epsilon = when(pull & (last > G), lambda: now._epsilon(elapsed, population, settings), zero)
+        return replace(now, epsilon=epsilon)
+
+    def _ends(self, G: Array, left: Array, value: Array, settings: Schedule) -> Array:
+        """Whether the push is to end: the value stagnates, or the push has lasted too long."""
+        stagnates = self.lowest.fall(G, value, settings.switch_guard) <= settings.switch_threshold
+        return stagnates | (namespace(stagnates).maximum(settings.push_limit * left, 1.0) < G)
+
+    def _epsilon(self, elapsed: Array, population: Population, settings: Schedule) -> Array:
         if settings.schedule == "quantile":
-            epsilon = quantile(population.violation, elapsed, settings.theta, settings.cp)
-        elif settings.schedule == "improved":
-            epsilon = improved(
-                xp.where(switch, largest, self.epsilon),
-                start, elapsed, xp.mean(population.feasible), settings.tau, settings.alpha, settings.cp,
-            )  # fmt: skip
-        else:
-            epsilon = closing(start, elapsed, settings.cp)
-        epsilon = xp.where(pull & (last > G), epsilon, 0.0)
-        return Stage(pull, epsilon, start, began, self.lowest.record(G, value))
+            return quantile(population.violation, elapsed, settings.theta, settings.cp)
+        if settings.schedule == "polynomial":
+            return closing(self.start, elapsed, settings.cp)
+        share = population.feasible.mean()
+        return improved(self.epsilon, self.start, elapsed, share, settings.tau, settings.alpha, settings.cp)
 
     @property
     def closed(self) -> Array:

@@ -12,20 +12,21 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import HUGE, Array, namespace, order
-from ..population import Population
+from ..population import Population, Scores
 
 Keys = tuple[Array, Array]
+Points = Population | Scores
 
 
 class Rule(Protocol):
-    def keys(self, points: Population) -> Keys: ...
+    def keys(self, points: Points) -> Keys: ...
 
 
 @dataclass(frozen=True)
 class Feasibility:
     """Less violation first, then the smaller objective (Deb's rule, with ties of violation broken by f)."""
 
-    def keys(self, points: Population) -> Keys:
+    def keys(self, points: Points) -> Keys:
         return points.violation, points.f
 
 
@@ -35,7 +36,7 @@ class Epsilon:
 
     epsilon: Array | float
 
-    def keys(self, points: Population) -> Keys:
+    def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)
         return xp.where(points.violation <= self.epsilon, 0.0, points.violation), points.f
 
@@ -46,7 +47,7 @@ class Penalty:
 
     weight: Array | float
 
-    def keys(self, points: Population) -> Keys:
+    def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)
         valid = points.valid
         penalised = points.f + self.weight * xp.where(valid, points.violation, 0.0)
@@ -63,12 +64,12 @@ def better(first: Keys, second: Keys) -> Array:
     return (first[0] < second[0]) | ((first[0] == second[0]) & (first[1] < second[1]))
 
 
-def accepts(rule: Rule, trials: Population, parents: Population) -> Array:
+def accepts(rule: Rule, trials: Points, parents: Points) -> Array:
     """Where a trial may replace its parent: it has values and is not worse."""
     return ~better(rule.keys(parents), rule.keys(trials)) & trials.valid
 
 
-def gain(rule: Rule, trials: Population, parents: Population) -> Array:
+def gain(rule: Rule, trials: Points, parents: Points) -> Array:
     """How much better a strictly better trial is, 0 elsewhere: in f where f decided, in violation where that did.
 
     A trial better than a point without values gains nothing that could be measured.
@@ -79,7 +80,7 @@ def gain(rule: Rule, trials: Population, parents: Population) -> Array:
     return xp.where(better(new, old) & (amount < np.inf), amount, 0.0)
 
 
-def ranking(rule: Rule, points: Population) -> Array:
+def ranking(rule: Rule, points: Points) -> Array:
     """The rows, best first."""
     return order(*rule.keys(points))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..algorithm import Task
-from ..arrays import Array, namespace
+from ..arrays import Array, gather, namespace, when
 from ..streams import Stream
 from .bounds import REPAIRS
-from .indices import best_pool, place
+from .indices import best_index, place
 from .memory import Memory
 from .parents import trio
 from .variation import binomial, guided
@@ -44,12 +44,14 @@ def trials_of(
     u_parents = rng.uniform(3, m)
     F, CR = memory.draw(strategy, u_cell, u_F, rng.normal(m))
     count = settings.pbest if isinstance(settings.pbest, int) else max(2, round(settings.pbest * n))
-    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_pool(n, count).draw(u_best, i), -1)
+    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, min(count, n), i), -1)
     r1, r2, r3 = trio(settings.parents, u_parents, i, strategy == RAND, pbest, n)
     K = F if settings.K == "F" else xp.where(strategy == CURRENT_TO_RAND, u_K, F)
-    parents = x[i]
+    parents = gather(x, i)
     mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
     crossed = CR if settings.current_to_rand_crossover else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
     trials = binomial(mutants, parents, crossed, u, place(u_kept, d))
     spare = rng.uniform(m, d) if settings.repair == "resample" else u
-    return REPAIRS[settings.repair](trials, task.lower, task.upper, parents, spare), F, CR
+    left = ((trials < task.lower) | (trials > task.upper)).any()
+    repair = REPAIRS[settings.repair]
+    return when(left, lambda: repair(trials, task.lower, task.upper, parents, spare), trials), F, CR

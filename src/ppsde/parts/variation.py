@@ -5,7 +5,7 @@ Each takes the population's x (n, d), one index (m,) per role, and F (m,); each 
 
 from __future__ import annotations
 
-from ..arrays import Array, namespace
+from ..arrays import Array, gather, namespace
 
 
 def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Array, K: Array) -> Array:
@@ -13,13 +13,14 @@ def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Ar
 
     Rows may have different strategies: a row whose base is its guide is DE/rand/1.
     """
-    start = x[base]
-    return start + K[:, None] * (x[guide] - start) + F[:, None] * (x[plus] - x[minus])
+    start = gather(x, base)
+    pull = gather(x, guide) - start
+    return start + K[:, None] * pull + F[:, None] * (gather(x, plus) - gather(x, minus))
 
 
 def rand_1(x: Array, r1: Array, r2: Array, r3: Array, F: Array) -> Array:
     """DE/rand/1: x_r1 + F (x_r2 - x_r3)."""
-    return x[r1] + F[:, None] * (x[r2] - x[r3])
+    return gather(x, r1) + F[:, None] * (gather(x, r2) - gather(x, r3))
 
 
 def current_to_rand_1(x: Array, i: Array, r1: Array, r2: Array, r3: Array, F: Array, K: Array) -> Array:

@@ -1,0 +1,198 @@
+"""Many runs at once: a batch of one method on one problem, or on several, compiled by JAX."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .algorithms import make
+from .optimizer import EVALUATIONS_PER_VARIABLE
+from .problem import Problem
+
+LARGEST_BATCH = 2**28  # bytes of population that one program may hold, about; more runs are done in turns
+COPIES = 16  # arrays of that size that a generation needs at once, about
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What the runs of a batch found, a row per run.
+
+    `record` has columns (runs, record) along the runs: `evaluations`, `f` and `violation` of the best so far,
+    `feasible_share` of the population, and what the method itself watches, such as `stage` and `epsilon`. Its k-th
+    entries are of the last generation that ended within the k-th part of the budget, NaN where none did.
+    `kept_*` is the best point that ever was in the population, as some publications report, instead of the best ever
+    evaluated.
+    """
+
+    problem: Problem
+    x: np.ndarray  # (runs, d)
+    f: np.ndarray  # (runs,)
+    violation: np.ndarray  # (runs,), the search's measure
+    kept_x: np.ndarray
+    kept_f: np.ndarray
+    kept_violation: np.ndarray
+    evaluations: np.ndarray  # (runs,)
+    record: dict[str, np.ndarray]
+    compile_seconds: float  # of the program, which serves every problem of the call
+    run_seconds: float  # likewise
+
+    @property
+    def feasible(self) -> np.ndarray:
+        return self.violation == 0.0
+
+    def __repr__(self) -> str:
+        best, runs = np.lexsort((self.f, self.violation))[0], len(self.f)
+        return (
+            f"BatchResult({self.problem.name}: {runs} runs, {int(self.feasible.sum())} feasible, "
+            f"f {self.f.mean():.6g} +- {self.f.std():.2g}, best {self.f[best]:.10g})"
+        )
+
+
+def solve_batch(
+    problem: Problem | Sequence[Problem],
+    *,
+    method: str = "pps-de",
+    runs: int | Sequence[int] = 25,
+    max_evaluations: int | None = None,
+    seed: int = 0,
+    record: int = 200,
+    device: Any = None,
+    options: dict[str, Any] | None = None,
+) -> Any:
+    """Run a method many times at once, as one program of 64-bit floats on the CPU or a GPU.
+
+    Parameters
+    ----------
+    problem : Problem, or several of one dimension
+        Vectorised, its function written in array code that JAX can trace: those of the built-in suites, or your own.
+        Several share one program.
+    method : str
+        One of `ppsde.ALGORITHMS`.
+    runs : int, or a sequence of run numbers
+        25 means the runs 0 to 24. On a CPU a run is the same, bit for bit, whatever runs and problems are beside it;
+        on a GPU to rounding, which a long run makes grow.
+    max_evaluations : int, optional
+        Per run; 20000 times the number of variables if not given.
+    seed : int
+        Of the whole batch; each run has its own numbers.
+    record : int
+        How many rows are kept along each run.
+    device : a jax device, or 'cpu' or 'gpu', optional
+        The default one if not given.
+    options : dict, optional
+        Settings of the method, by name.
+
+    Returns
+    -------
+    BatchResult, or a list of them where several problems were given
+
+    Examples
+    --------
+    >>> import ppsde
+    >>> problem = ppsde.suites.get("cec2017").problem("C01", 10, instance=1)
+    >>> batch = ppsde.solve_batch(problem, runs=3, max_evaluations=5000)  # doctest: +SKIP
+    >>> batch.f.shape, batch.feasible.all()  # doctest: +SKIP
+    ((3,), True)
+    """
+    problems = [problem] if isinstance(problem, Problem) else list(problem)
+    numbers = _run_numbers(runs)
+    budget = _checked(problems, max_evaluations, seed, record)
+    algorithm = make(method, options)
+    chosen = _device(device)
+    width = _runs_at_once(problems, len(numbers))
+    began = time.perf_counter()
+    program = _program(algorithm, tuple(map(_Same, problems)), width, budget, record, chosen)
+    compiled = time.perf_counter()
+    parts = []
+    for k in range(0, len(numbers), width):
+        turn = numbers[k : k + width]
+        padded = np.concatenate([turn, np.repeat(turn[-1:], width - len(turn))])  # one program for every turn
+        parts.append([_rows(found, len(turn)) for found in program(padded, seed)])
+    ended = time.perf_counter()
+    results = [
+        BatchResult(problem=p, **_joined(found), compile_seconds=compiled - began, run_seconds=ended - compiled)
+        for p, found in zip(problems, zip(*parts, strict=True), strict=True)
+    ]
+    return results[0] if isinstance(problem, Problem) else results
+
+
+class _Same:
+    """A problem as a key: the same object is the same key."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.problem is self.problem
+
+    def __hash__(self) -> int:
+        return id(self.problem)
+
+
+@lru_cache(maxsize=16)
+def _program(algorithm: Any, same: tuple[_Same, ...], runs: int, budget: int, record: int, device: Any) -> Any:
+    from .engines.compiled import Program
+
+    return Program(algorithm, [key.problem for key in same], runs, budget, record, device)
+
+
+def _rows(found: dict[str, Any], count: int) -> dict[str, Any]:
+    return {k: _rows(v, count) if isinstance(v, dict) else v[:count] for k, v in found.items()}
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        name: _joined([part[name] for part in parts])
+        if isinstance(value, dict)
+        else np.concatenate([part[name] for part in parts])
+        for name, value in parts[0].items()
+    }
+
+
+def _run_numbers(runs: Any) -> np.ndarray:
+    numbers = np.arange(runs) if isinstance(runs, int | np.integer) else np.asarray(runs)
+    if isinstance(runs, bool) or numbers.ndim != 1 or len(numbers) == 0 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"runs must be an int >= 1 or a sequence of run numbers; got {runs!r}")
+    if numbers.min() < 0 or numbers.max() >= 2**32:
+        raise ValueError(f"run numbers must be from 0 to 2**32 - 1; got {runs!r}")
+    return numbers.astype(np.uint32)
+
+
+def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, record: Any) -> int:
+    if not problems:
+        raise ValueError("problem must be a Problem or several of them; got none")
+    for p in problems:
+        if not isinstance(p, Problem) or not p.vectorized:
+            raise ValueError(f"a batch takes Problems with vectorized=True; got {getattr(p, 'name', p)!r}")
+        if p.dimension != problems[0].dimension:
+            raise ValueError(f"problems of a batch must have one dimension; got {problems[0].dimension}, {p.dimension}")
+    budget = EVALUATIONS_PER_VARIABLE * problems[0].dimension if max_evaluations is None else max_evaluations
+    for name, value, least in (("max_evaluations", budget, 1), ("seed", seed, 0), ("record", record, 1)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least or value >= 2**63:
+            raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
+    return int(budget)
+
+
+def _device(device: Any) -> Any:
+    try:
+        import jax
+    except ImportError:
+        raise ValueError("solve_batch needs JAX: pip install 'ppsde[jax]'") from None
+    if device is not None and not isinstance(device, str):
+        return device
+    try:
+        return jax.devices(device)[0]
+    except RuntimeError as error:
+        raise ValueError(f"no device {device!r} here: {error}") from None
+
+
+def _runs_at_once(problems: Sequence[Problem], runs: int) -> int:
+    """As many as fit: memory is bounded whatever the number of runs."""
+    d = problems[0].dimension
+    per_run = 8 * COPIES * len(problems) * (10 * d) * (d + 8)  # about twice a population of 5 d points
+    return max(1, min(runs, LARGEST_BATCH // per_run))

@@ -1,0 +1,119 @@
+"""The array vocabulary in both namespaces: which one, order, rows, lazy choice, exact content."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ppsde.arrays import HUGE, bits, gather, namespace, order, when
+
+
+@dataclass(frozen=True)
+class Inner:
+    count: Any
+    row: Any  # (3,)
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    value: Any
+
+
+def tree(xp: Any, start: float) -> Outer:
+    return Outer(Inner(xp.asarray(int(start)), start + xp.arange(3.0)), xp.asarray(start / 2))
+
+
+def content(outer: Outer) -> list[Any]:
+    return [int(outer.inner.count), np.asarray(outer.inner.row).tolist(), float(outer.value)]
+
+
+@pytest.fixture(params=["numpy", "jax"])
+def xp(request: pytest.FixtureRequest) -> Any:
+    return np if request.param == "numpy" else pytest.importorskip("jax").numpy
+
+
+def test_an_array_names_its_namespace(xp: Any) -> None:
+    assert namespace(xp.zeros(3)) is xp
+    assert namespace(xp.asarray(True)) is xp
+
+
+def test_a_traced_array_is_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+    seen = []
+
+    def look(v: Any) -> Any:
+        seen.append(namespace(v))
+        return v
+
+    jax.jit(look)(1.0)
+    jax.vmap(look)(jax.numpy.zeros(2))
+    assert seen == [jax.numpy, jax.numpy]
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True, np.float64(3.0), np.bool_(True), [1.0], None])
+def test_whatever_else_is_of_numpy(value: Any) -> None:
+    assert namespace(value) is np
+
+
+def test_huge_lies_between_every_other_value_and_infinity() -> None:
+    assert np.finfo(float).max == HUGE
+    assert math.nextafter(HUGE, math.inf) == math.inf
+
+
+def test_order_takes_the_first_key_then_the_second_then_the_position(xp: Any) -> None:
+    first = xp.asarray([1.0, 0.0, np.inf, 0.0, 1.0, 0.0])
+    second = xp.asarray([5.0, 2.0, 0.0, 1.0, 5.0, 2.0])
+    assert np.asarray(order(first, second)).tolist() == [3, 1, 5, 0, 4, 2]
+
+
+def test_gather_takes_rows_in_the_order_asked_and_as_often(xp: Any) -> None:
+    table = xp.asarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    taken = gather(table, xp.asarray([2, 0, 2, 1]))
+    assert np.asarray(taken).tolist() == [[5.0, 6.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]
+    assert gather(table[:, :0], xp.asarray([2, 0])).shape == (2, 0)
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_when_gives_one_tree_or_the_other_whole(xp: Any, holds: bool) -> None:
+    chosen = when(xp.asarray(holds), lambda: tree(xp, 8.0), tree(xp, 2.0))
+    assert content(chosen) == ([8, [8.0, 9.0, 10.0], 4.0] if holds else [2, [2.0, 3.0, 4.0], 1.0])
+
+
+def test_numpy_makes_the_first_only_where_it_is_needed() -> None:
+    made = []
+
+    def first() -> int:
+        made.append(1)
+        return 7
+
+    for no in (False, np.False_, np.asarray(False)):
+        assert when(no, first, 5) == 5
+    assert made == []
+    assert when(np.asarray(True), first, 5) == 7
+    assert made == [1]
+
+
+def test_jax_chooses_for_each_run_of_a_batch() -> None:
+    jax = pytest.importorskip("jax")
+
+    def choice(condition: Any, start: Any) -> tuple[Any, Any]:
+        chosen = when(
+            condition, lambda: Inner(start + 10, start * jax.numpy.arange(3)), Inner(start, jax.numpy.ones(3))
+        )
+        return chosen.count, chosen.row
+
+    count, row = jax.jit(jax.vmap(choice))(np.array([True, False, True]), np.array([1, 2, 3]))
+    assert count.tolist() == [11, 2, 13]
+    assert row.tolist() == [[0, 1, 2], [1, 1, 1], [0, 3, 6]]
+
+
+def test_bits_tell_apart_what_compares_equal_and_match_what_does_not() -> None:
+    assert bits(np.array([0.0])) != bits(np.array([-0.0]))
+    assert bits(np.array([np.nan])) == bits(np.array([np.nan]))
+    assert bits(np.array([1.0])) != bits(np.array([np.nextafter(1.0, 2.0)]))
+    assert bits(np.arange(6.0).reshape(2, 3).T) == bits(np.arange(6.0).reshape(2, 3).T.copy()), "whatever the layout"

@@ -1,0 +1,156 @@
+"""What a user's function may do, and what becomes of it."""
+
+import numpy as np
+import pytest
+
+import ppsde
+from ppsde.evaluation.in_process import InProcess
+
+BOX = [(-5.0, 5.0)] * 2
+
+
+def half_fails(x):
+    if x[0] < 0:
+        raise RuntimeError("the mesh collapsed")
+    return (x[0] - 1.0) ** 2 + x[1] ** 2, [0.5 - x[1]], []
+
+
+def test_what_raises_is_recorded_and_the_run_goes_on():
+    result = ppsde.minimize(half_fails, BOX, max_evaluations=3000, rng=1)
+    assert result.success and result.fun == pytest.approx(0.25, abs=1e-4) and result.nfev == 3000
+    assert result.n_failed > 0 and str(result.failures[0]) == "RuntimeError: the mesh collapsed"
+    assert all(failure.x[0] < 0 for failure in result.failures)
+
+
+def test_a_vectorised_function_that_raises_loses_only_the_rows_that_raise():
+    def rows(x):
+        if (x[:, 0] < 0).any():
+            raise RuntimeError("the mesh collapsed")
+        return (x[:, 0] - 1.0) ** 2 + x[:, 1] ** 2, 0.5 - x[:, 1:], None
+
+    one = ppsde.minimize(half_fails, BOX, max_evaluations=2000, rng=1)
+    many = ppsde.minimize(rows, BOX, max_evaluations=2000, rng=1, vectorized=True)
+    assert np.array_equal(one.population.x, many.population.x) and one.n_failed == many.n_failed
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.3, 0.9])
+@pytest.mark.parametrize("variables", [1, 2, 10])
+def test_no_failure_rate_aborts_a_run(rate, variables):
+    chance = np.random.default_rng(3)
+
+    def fun(x):
+        if chance.random() < rate:
+            raise OSError("licence server")
+        return float((x**2).sum())
+
+    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, max_evaluations=1500, rng=2)
+    assert result.nfev == 1500 and result.feasible and np.isfinite(result.fun)
+
+
+@pytest.mark.parametrize("budget", [40, 5000])
+def test_a_function_that_always_fails_ends_soon_with_its_own_words(budget):
+    result = ppsde.minimize(lambda x: undefined_name, BOX, max_evaluations=budget, rng=1)  # noqa: F821
+    assert not result.success and result.status == 4 and result.nfev <= 100
+    assert "NameError: name 'undefined_name' is not defined" in result.message
+    assert np.isnan(result.fun) and np.isnan(result.x).all() and result.x_least_violation is None
+    assert "NOT FEASIBLE" in str(result)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_nan_and_minus_infinity_are_never_best(value):
+    result = ppsde.minimize(lambda x: value if x[0] < 0 else (x**2).sum(), BOX, max_evaluations=2000, rng=1)
+    assert result.fun == pytest.approx(0.0, abs=1e-3) and result.x[0] >= 0 and result.n_failed > 0
+
+
+def test_a_constraint_that_is_nan_is_never_feasible():
+    result = ppsde.minimize(lambda x: (x[0], [np.nan if x[0] < 0 else -1.0], []), BOX, max_evaluations=2000, rng=1)
+    assert result.success and result.x[0] >= 0
+
+
+def test_plus_infinity_is_the_worst_objective_yet_a_value():
+    result = ppsde.minimize(lambda x: (np.inf, [x[0]], []), BOX, max_evaluations=300, rng=1)
+    assert result.fun == np.inf and result.feasible and result.n_failed == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1j, "the objective must be real numbers; got complex numbers"),
+        ("3.0", "the objective must be real numbers; got str"),
+        (None, "the objective must be real numbers; got NoneType"),
+        ([1.0, 2.0], "the objective must be one number; got shape (2,)"),
+        ((1.0, [2.0]), "a tuple of 2"),
+        ((1.0, [2j], []), "g must be real numbers; got complex numbers"),
+        ((1.0, ["a"], []), "g must be real numbers"),
+        ((1.0, [], [[1.0], [2.0, 3.0]]), "h must be real numbers in a regular shape"),
+    ],
+)
+def test_something_malformed_is_an_error_at_the_first_evaluation(value, words):
+    calls = 0
+
+    def fun(x):
+        nonlocal calls
+        calls += 1
+        return value
+
+    with pytest.raises(ValueError) as caught:
+        ppsde.minimize(fun, BOX, max_evaluations=100, rng=1)
+    assert words in str(caught.value) and calls == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (lambda x: x, "must have shape (20,); got (20, 2)"),
+        (lambda x: 3.0, "must have shape (20,); got ()"),
+        (lambda x: (x[:, 0], np.zeros((3, 1)), []), "g of 20 rows must have shape (20, number of constraints)"),
+        (lambda x: x[:, 0] * 1j, "complex"),
+    ],
+)
+def test_a_vectorised_function_of_the_wrong_shape_is_an_error(value, words):
+    with pytest.raises(ValueError) as caught:
+        ppsde.minimize(value, BOX, max_evaluations=100, rng=1, vectorized=True)
+    assert words in str(caught.value)
+
+
+def test_something_malformed_later_is_a_failure_of_that_point():
+    calls = 0
+
+    def fun(x):
+        nonlocal calls
+        calls += 1
+        return 1j if calls % 7 == 0 else ((x**2).sum(), [1.0] * (1 + (calls % 11 == 0)), [])
+
+    result = ppsde.minimize(fun, BOX, max_evaluations=200, rng=1)
+    assert result.nfev == 200 and result.n_failed == len({k for k in range(1, 201) if k % 7 == 0 or k % 11 == 0})
+
+
+def test_constraints_given_both_ways_are_refused():
+    with pytest.raises(ValueError, match="not both"):
+        ppsde.minimize(lambda x: (1.0, [], []), BOX, constraints={"type": "eq", "fun": sum}, max_evaluations=10)
+
+
+def test_the_function_cannot_change_the_points():
+    def vandal(x):
+        value = float((x**2).sum())
+        x[:] = 77.0
+        return value
+
+    def vandal_of_rows(x):
+        value = (x**2).sum(axis=1)
+        x[:] = 77.0
+        return value
+
+    one = ppsde.minimize(vandal, BOX, max_evaluations=500, rng=1)
+    many = ppsde.minimize(vandal_of_rows, BOX, max_evaluations=500, rng=1, vectorized=True)
+    assert np.abs(one.population.x).max() <= 5 and np.array_equal(one.population.x, many.population.x)
+    assert (one.x**2).sum() == one.fun
+
+
+def test_failures_are_kept_up_to_a_limit():
+    problem = ppsde.Problem(lambda x: 1 / 0, BOX)
+    evaluate = InProcess(problem)
+    for _ in range(3):
+        f, g, h = evaluate(np.zeros((500, 2)))
+    assert np.isnan(f).all() and g.shape == h.shape == (500, 0)
+    assert len(evaluate.failures) == InProcess.KEPT == 1000

@@ -1,0 +1,40 @@
+"""PPS-DE finds what it is said to find, seed after seed."""
+
+import numpy as np
+import pytest
+
+import ppsde
+from ppsde.suites import get
+
+SEEDS = range(10)
+
+
+@pytest.mark.parametrize("instance", ["official", 1])
+@pytest.mark.parametrize("name", ["C01", "C04", "C05", "C06"])
+def test_a_suite_problem_is_solved_to_1e_8_feasibly_in_nine_of_ten_seeds(name, instance):
+    try:
+        problem = get("cec2017").problem(name, dimension=10, instance=instance)
+    except ValueError as missing:
+        pytest.skip(str(missing))
+    results = [ppsde.minimize(problem, max_evaluations=200_000, rng=seed) for seed in SEEDS]
+    solved = [result.feasible and result.fun < 1e-8 for result in results]
+    assert sum(solved) >= 9, [(result.fun, result.violation) for result in results]
+
+
+def two_equalities(x):
+    """|x|^2 with x0 + x1 = 1 and x0 x2 = 0.5: a feasible branch at 3.4993 traps other optimisers."""
+    h = np.stack([x[:, 0] + x[:, 1] - 1.0, x[:, 0] * x[:, 2] - 0.5], axis=1)
+    return (x**2).sum(axis=1), None, h
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_better_of_two_feasible_branches_is_found(seed):
+    result = ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, vectorized=True, rng=seed)
+    assert result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["welded-beam", "three-bar-truss", "pressure-vessel-continuous", "speed-reducer"])
+def test_a_textbook_design_is_solved(name):
+    problem = get("engineering").problem(name)
+    results = [ppsde.minimize(problem, max_evaluations=60_000, rng=seed) for seed in range(3)]
+    assert all(r.feasible and r.fun <= problem.optimum.value * (1 + 1e-4) for r in results), [r.fun for r in results]
