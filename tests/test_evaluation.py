@@ -12,7 +12,7 @@ BOX = [(-5.0, 5.0)] * 2
 def half_fails(x):
     if x[0] < 0:
         raise RuntimeError("the mesh collapsed")
-    return (x[0] - 1.0) ** 2 + x[1] ** 2, [0.5 - x[1]], []
+    return (x[0] - 1.0) * (x[0] - 1.0) + x[1] * x[1], [0.5 - x[1]], []
 
 
 def test_what_raises_is_recorded_and_the_run_goes_on():
@@ -26,7 +26,7 @@ def test_a_vectorised_function_that_raises_loses_only_the_rows_that_raise():
     def rows(x):
         if (x[:, 0] < 0).any():
             raise RuntimeError("the mesh collapsed")
-        return (x[:, 0] - 1.0) ** 2 + x[:, 1] ** 2, 0.5 - x[:, 1:], None
+        return (x[:, 0] - 1.0) * (x[:, 0] - 1.0) + x[:, 1] * x[:, 1], 0.5 - x[:, 1:], None
 
     one = ppsde.minimize(half_fails, BOX, max_evaluations=2000, rng=1)
     many = ppsde.minimize(rows, BOX, max_evaluations=2000, rng=1, vectorized=True)
@@ -50,7 +50,7 @@ def test_no_failure_rate_aborts_a_run(rate, variables):
 @pytest.mark.parametrize("budget", [40, 5000])
 def test_a_function_that_always_fails_ends_soon_with_its_own_words(budget):
     result = ppsde.minimize(lambda x: undefined_name, BOX, max_evaluations=budget, rng=1)  # noqa: F821
-    assert not result.success and result.status == 4 and result.nfev <= 100
+    assert not result.success and result.status == 4 and result.nfev <= 120
     assert "NameError: name 'undefined_name' is not defined" in result.message
     assert np.isnan(result.fun) and np.isnan(result.x).all() and result.x_least_violation is None
     assert "NOT FEASIBLE" in str(result)
@@ -101,9 +101,9 @@ def test_something_malformed_is_an_error_at_the_first_evaluation(value, words):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (lambda x: x, "must have shape (20,); got (20, 2)"),
-        (lambda x: 3.0, "must have shape (20,); got ()"),
-        (lambda x: (x[:, 0], np.zeros((3, 1)), []), "g of 20 rows must have shape (20, number of constraints)"),
+        (lambda x: x, "must have shape (40,); got (40, 2)"),
+        (lambda x: 3.0, "must have shape (40,); got ()"),
+        (lambda x: (x[:, 0], np.zeros((3, 1)), []), "g of 40 rows must have shape (40, number of constraints)"),
         (lambda x: x[:, 0] * 1j, "complex"),
     ],
 )

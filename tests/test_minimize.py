@@ -16,15 +16,15 @@ def disc(x):
 
 
 def test_the_result_has_every_promised_field():
-    result = ppsde.minimize(disc, BOX, max_evaluations=4000, rng=1)
+    result = ppsde.minimize(disc, BOX, max_evaluations=8000, rng=1)
     assert isinstance(result, OptimizeResult)
     assert result.success and result.feasible and result.status == 0
     assert result.fun == pytest.approx(-np.sqrt(2), abs=1e-6)
-    assert result.nfev == 4000 and result.n_failed == 0 and result.failures == []
+    assert result.nfev == 8000 and result.n_failed == 0 and result.failures == []
     assert result.nit == result.history["evaluations"].size - 1
     assert result.violation == 0 and result.maxcv == 0 and result.constr_violation == {"g[0]": 0.0}
     assert np.array_equal(result.x_feasible, result.x) and np.array_equal(result.x_least_violation, result.x)
-    assert result.population.size == 20
+    assert result.population.size == 40
     assert set(result.history) >= {"evaluations", "f", "violation", "feasible_share", "stage", "epsilon"}
     assert "feasible" in str(result) and "-1.41421" in str(result)
 
@@ -151,8 +151,8 @@ def test_the_callback_sees_every_generation_and_can_stop():
             raise StopIteration
 
     result = ppsde.minimize(disc, BOX, max_evaluations=4000, rng=1, callback=callback)
-    assert seen == [20, 60, 100, 140, 180]
-    assert result.status == 2 and result.nfev == 180
+    assert seen == [40, 120, 200, 280, 360]
+    assert result.status == 2 and result.nfev == 360
 
 
 def test_an_interrupt_gives_the_best_so_far():
@@ -161,12 +161,12 @@ def test_an_interrupt_gives_the_best_so_far():
     def fun(x):
         nonlocal calls
         calls += 1
-        if calls == 100:
+        if calls == 200:
             raise KeyboardInterrupt
         return disc(x)
 
     result = ppsde.minimize(fun, BOX, max_evaluations=4000, rng=1)
-    assert result.status == 3 and result.nfev == 90 and np.isfinite(result.fun)
+    assert result.status == 3 and result.nfev == 180 and np.isfinite(result.fun)
 
 
 @pytest.mark.parametrize("rng", [None, 3, np.random.default_rng(3), np.random.SeedSequence(3), 2**100])
@@ -215,7 +215,7 @@ def test_without_a_budget_the_competition_rule_holds():
         ({"x0": [9.0, 0.0]}, "point 0 does not"),
         ({"x0": [1.0, 2.0, 3.0]}, "x0 must be one point (2,)"),
         ({"x0": [np.nan, 0.0]}, "inside the bounds"),
-        ({"x0": np.zeros((50, 2))}, "at most 20"),
+        ({"x0": np.zeros((50, 2))}, "at most 40"),
         ({"callback": 3}, "callback"),
         ({"constraints": [3]}, "got int"),
         ({"constraints": {"type": "le", "fun": abs}}, "'eq' or 'ineq'"),
@@ -235,7 +235,7 @@ def test_a_bad_argument_is_named_before_anything_is_evaluated(arguments, words):
 
 def test_a_problem_brings_its_own_bounds_and_constraints():
     problem = ppsde.Problem(disc, BOX, name="disc")
-    assert ppsde.minimize(problem, max_evaluations=4000, rng=1).fun == pytest.approx(-np.sqrt(2), abs=1e-6)
+    assert ppsde.minimize(problem, max_evaluations=8000, rng=1).fun == pytest.approx(-np.sqrt(2), abs=1e-6)
     with pytest.raises(ValueError, match="of its own"):
         ppsde.minimize(problem, BOX)
     with pytest.raises(ValueError, match="callable"):

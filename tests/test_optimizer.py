@@ -19,25 +19,25 @@ def test_asking_again_gives_the_same_points_until_they_are_told():
 
 
 def test_the_result_can_be_looked_at_any_time():
-    optimizer = ppsde.Optimizer(BOX, n_ineq=1, max_evaluations=60, rng=1)
+    optimizer = ppsde.Optimizer(BOX, n_ineq=1, max_evaluations=120, rng=1)
     assert optimizer.result.nfev == 0 and not optimizer.result.success and np.isnan(optimizer.result.fun)
     while not optimizer.done:
         x = optimizer.ask()
         optimizer.tell((x**2).sum(axis=1), g=x[:, 0])
-    assert optimizer.result.nfev == 60 and optimizer.result.status == 0
+    assert optimizer.result.nfev == 120 and optimizer.result.status == 0
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (([1.0], None, None), "must have shape (20,); got (1,)"),
-        ((np.zeros(20), None, None), "expected 1 inequalities and 1 equalities; got (0, 0)"),
-        ((np.zeros(20), np.zeros((20, 2)), np.zeros((20, 1))), "got (2, 1)"),
-        ((np.zeros(20) * 1j, np.zeros((20, 1)), np.zeros((20, 1))), "complex"),
+        (([1.0], None, None), "must have shape (40,); got (1,)"),
+        ((np.zeros(40), None, None), "expected 1 inequalities and 1 equalities; got (0, 0)"),
+        ((np.zeros(40), np.zeros((40, 2)), np.zeros((40, 1))), "got (2, 1)"),
+        ((np.zeros(40) * 1j, np.zeros((40, 1)), np.zeros((40, 1))), "complex"),
     ],
 )
 def test_wrong_values_are_refused_and_nothing_is_lost(values, words):
-    optimizer = ppsde.Optimizer(BOX, n_ineq=1, n_eq=1, max_evaluations=60, rng=1)
+    optimizer = ppsde.Optimizer(BOX, n_ineq=1, n_eq=1, max_evaluations=120, rng=1)
     before = optimizer.ask()
     with pytest.raises(ValueError) as caught:
         optimizer.tell(*values)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsde.population import Population, choose, evaluated, join
+from ppsde.population import Population, best_of_all, choose, evaluated, forgotten, join, join_scores, reseeded
 
 inf, nan = math.inf, math.nan
 
@@ -74,10 +74,10 @@ def test_a_feasible_point_with_an_infinite_objective_is_better_than_a_violating_
     assert population.best() == 1
 
 
-def test_the_best_rows_are_the_first_of_the_sorted() -> None:
+def test_the_best_of_all_are_the_first_of_the_sorted() -> None:
     population = rows((1, 0), (0, 5), (inf, inf), (0, 2), (1, 0))
     for count in range(6):
-        best = population.best_rows(count)
+        best = best_of_all(count, population.take(slice(0, 2)), population.take(slice(2, 5)))
         assert best.size == count
         assert best.x[:, 0].tolist() == [3, 1, 0, 4, 2][:count]
         assert best.g[:, 0].tolist() == [13, 11, 10, 14, 12][:count], "all of a row"
@@ -107,3 +107,19 @@ def test_joining_puts_one_after_the_other() -> None:
         taken = both.take(chosen)
         assert taken.f.tolist() == [4, 1] and taken.violation.tolist() == [1, 0]
         assert taken.x[:, 0].tolist() == [0, 0] and taken.h[:, 0].tolist() == [20, 20]
+
+
+def test_reseeding_replaces_the_worst_rows_and_sorts_again() -> None:
+    population, seeds = rows((0, 2), (1, 0), (3, 0)), rows((0, 1))
+    assert reseeded(population, seeds).violation.tolist() == [0, 0, 1]
+    assert reseeded(population, seeds).f.tolist() == [1, 2, 0]
+
+
+def test_forgotten_points_have_no_values() -> None:
+    points = forgotten(rows((0, 2), (1, -3)))
+    assert not points.valid.any() and points.f.tolist() == [inf, inf]
+
+
+def test_scores_of_two_populations_follow_one_another() -> None:
+    scores = join_scores(rows((1, 0)), rows((0, 5), (inf, inf)))
+    assert scores.f.tolist() == [0, 5, inf] and scores.violation.tolist() == [1, 0, inf]

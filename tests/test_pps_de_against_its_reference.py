@@ -86,7 +86,7 @@ def by_rows(function: Callable[[Sequence[float]], Values], x: np.ndarray) -> tup
 
 def budget_of(settings: PPSDE, generations: int) -> int:
     """For so many generations and a part of one more, which is cut off in its first request."""
-    n = settings.population_size or 5 * D
+    n = settings.population_size or max(5 * D, 40)
     return n + generations * (n + 2 * ((n + 1) // 2)) + 7
 
 
@@ -169,10 +169,10 @@ def test_both_walk_the_same_way_as_published(problem: str) -> None:
 
 @pytest.mark.parametrize("method", ALGORITHMS)
 def test_both_take_every_step_alike_with_nothing_set(method: str) -> None:
-    """As users get them: windows, patience and all, long enough for three cycles of the default."""
+    """As users get them: windows, patience and all, long enough for a second cycle of the default."""
     states = walk_together(ALGORITHMS[method], "terraces", following=True, generations=700)
     cycles = int(states[-1].cycle.number) + 1
-    assert cycles >= 3 if ALGORITHMS[method].patience else cycles == 1
+    assert cycles >= 2 if ALGORITHMS[method].patience else cycles == 1
 
 
 @pytest.mark.parametrize("problem", VARIED)

@@ -106,7 +106,7 @@ class Step:
 
 def walk(settings: PPSDE) -> tuple[list[Step], int]:
     """The start and some generations with NumPy, and the budget that they were told of."""
-    n = settings.population_size or max(5 * len(LOWER), 20)
+    n = settings.population_size or max(5 * len(LOWER), 40)
     budget = n + GENERATIONS * (n + 2 * ((n + 1) // 2))
     task = Task(LOWER, UPPER, budget)
     tape = Tape.record(NumpyStream(5, 0, 0))

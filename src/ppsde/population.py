@@ -62,10 +62,6 @@ class Population:
         """Best first."""
         return self.take(order(self.violation, self.f))
 
-    def best_rows(self, count: int) -> Population:
-        """The best `count` rows, best first."""
-        return self.take(order(self.violation, self.f)[:count])
-
     def best(self) -> Array:
         """The row of the best point."""
         xp = namespace(self.f)
@@ -93,6 +89,19 @@ def forgotten(points: Population) -> Population:
     return replace(points, f=points.f + np.inf, violation=points.violation + np.inf)
 
 
+def reseeded(population: Population, seeds: Population) -> Population:
+    """A sorted population with its worst points replaced by the seeds, sorted again."""
+    return join(population.take(slice(0, population.size - seeds.size)), seeds).sorted()
+
+
+def best_of_all(count: int, *populations: Population) -> Population:
+    """The best `count` points of several populations, best first."""
+    together = populations[0]
+    for points in populations[1:]:
+        together = join(together, points)
+    return together.take(order(together.violation, together.f)[:count])
+
+
 def choose(mask: Array, first: Population, second: Population) -> Population:
     """Row by row: `first` where the mask (n,) holds, `second` elsewhere."""
     xp = namespace(mask)
@@ -116,3 +125,9 @@ def join(first: Population, second: Population) -> Population:
         xp.concatenate([first.g, second.g]),
         xp.concatenate([first.h, second.h]),
     )
+
+
+def join_scores(first: Population, second: Population) -> Scores:
+    """What rules need of the rows of one and then of the other."""
+    xp = namespace(first.f)
+    return Scores(xp.concatenate([first.f, second.f]), xp.concatenate([first.violation, second.violation]))

@@ -60,7 +60,7 @@ class ReferencePPSDE:
         self.d = len(self.lower)
         self.max_evaluations = max_evaluations
         self.tolerance = tolerance
-        self.NP: int = settings.population_size or max(5 * self.d, 20)
+        self.NP: int = settings.population_size or max(5 * self.d, 40)
         self.T = math.floor(self.NP / 2 + 0.5)
         self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
 

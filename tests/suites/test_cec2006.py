@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-
 import numpy as np
 import pytest
+from suite_checks import assert_same, double_precision, points_inside_and_on_the_edges
 
-from ppsde.problem import Problem
 from ppsde.suites import get
 from ppsde.suites.cec2006_g13_to_g24 import G20_B, G20_C, G20_D, G20_K, G20_LIMITED
 from ppsde.violation import TOLERANCE, competition_violation, search_violation
@@ -42,32 +40,6 @@ REPORT = {
     "g23": (9, 2, 4, -400.0551000000),
     "g24": (2, 2, 0, -5.5080132716),
 }
-
-
-def points_inside_and_on_the_edges(problem: Problem, n: int, seed: int) -> np.ndarray:
-    """Points (n, d) whose coordinates are each the lower limit, the upper limit or between them."""
-    rng = np.random.default_rng(seed)
-    inside = rng.uniform(problem.lower, problem.upper, (n, problem.dimension))
-    choice = rng.integers(0, 4, (n, problem.dimension))
-    x = np.where(choice == 0, problem.lower, np.where(choice == 1, problem.upper, inside))
-    x[0], x[1] = problem.lower, problem.upper
-    return x
-
-
-def double_precision() -> AbstractContextManager[None]:
-    jax = pytest.importorskip("jax")
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64()
-
-
-def assert_same(actual: np.ndarray, expected: np.ndarray, relative: float) -> None:
-    """Equal up to rounding, measured against the largest value of each column: sums of large terms cancel."""
-    assert actual.shape == expected.shape
-    if expected.size:
-        assert (np.abs(actual - expected) <= relative * np.abs(expected).max(axis=0)).all()
 
 
 @pytest.mark.parametrize("name", SUITE.names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from suite_checks import double_precision
 
 from ppsde.problem import Problem
 from ppsde.suites import get
@@ -68,15 +68,6 @@ def row_by_row(evaluate: Callable[[np.ndarray], Values], x: np.ndarray) -> Value
     return np.concatenate(f), np.concatenate(g), np.concatenate(h)
 
 
-def float64() -> contextlib.AbstractContextManager[Any]:
-    jax = pytest.importorskip("jax")
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64()
-
-
 @needs_official_data
 @pytest.mark.parametrize("name", SUITE.names)
 def test_numpy_gives_the_values_of_the_official_code(name: str) -> None:
@@ -95,7 +86,7 @@ def test_jax_gives_the_values_of_the_official_code(name: str) -> None:
         problem = next(problem for problem, _, _ in cases if problem.dimension == d)
         x = np.concatenate([x for other, x, _ in cases if other is problem])
         expected = tuple(map(np.concatenate, zip(*(v for other, _, v in cases if other is problem), strict=True)))
-        with float64():
+        with double_precision():
             assert_close(name, expected, tuple(map(np.asarray, jax.jit(problem.fun)(x))))
             alone = jax.lax.map(lambda row, problem=problem: problem.fun(row[None, :]), x)
             assert_close(name, expected, tuple(np.asarray(values)[:, 0] for values in alone))
@@ -196,7 +187,7 @@ def test_one_compiled_program_switches_between_all_problems() -> None:
         return values
 
     program = jax.jit(lambda k, x: jax.lax.switch(k, [branch(problem) for problem in problems], x))
-    with float64():
+    with double_precision():
         for k, problem in enumerate(problems):
             f, g, h = problem.evaluate(x)
             found = program(k, x)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from itertools import product
 from math import pi
 
 import numpy as np
 import pytest
+from suite_checks import assert_same, double_precision, points_inside_and_on_the_edges
 
 from ppsde.problem import Optimum, Problem
 from ppsde.suites import get
@@ -48,32 +48,6 @@ def best(problem: Problem) -> tuple[Optimum, np.ndarray]:
     optimum = problem.optimum
     assert optimum is not None and optimum.x is not None
     return optimum, optimum.x
-
-
-def points_inside_and_on_the_edges(problem: Problem, n: int, seed: int) -> np.ndarray:
-    """Points (n, d) whose coordinates are each the lower limit, the upper limit or between them."""
-    rng = np.random.default_rng(seed)
-    inside = rng.uniform(problem.lower, problem.upper, (n, problem.dimension))
-    choice = rng.integers(0, 4, (n, problem.dimension))
-    x = np.where(choice == 0, problem.lower, np.where(choice == 1, problem.upper, inside))
-    x[0], x[1] = problem.lower, problem.upper
-    return x
-
-
-def double_precision() -> AbstractContextManager[None]:
-    jax = pytest.importorskip("jax")
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64()
-
-
-def assert_same(actual: np.ndarray, expected: np.ndarray, relative: float) -> None:
-    """Equal up to rounding, measured against the largest value of each column: sums of large terms cancel."""
-    assert actual.shape == expected.shape
-    if expected.size:
-        assert (np.abs(actual - expected) <= relative * np.abs(expected).max(axis=0)).all()
 
 
 def least_feasible_values(problem: Problem, fixed: dict[int, float], starts: int, seed: int) -> list[float]:

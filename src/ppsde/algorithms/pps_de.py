@@ -21,7 +21,7 @@ Deviations (the publication says / we do / because)
   p = 5                     ambiguous / `pbest` 5, a count (a float is a share of NP) / IUDE's program
   K in current-to-rand      not given / `K` "F", the same factor twice / IUDE's program
   crossover there           not given / `current_to_rand_crossover` none / LSHADE44
-  NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 20 / smaller boxes need room too
+  NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 40 / few variables need room too
   Gmax                      overshoots / the last generation is cut at the budget / fairness
 Additions of the default, which `PUBLISHED` goes without, because the published push can end in a population without
 spread at an infeasible point, from where no pull leads out (C15, C24):
@@ -48,7 +48,7 @@ from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
 from ..parts.sampling import first_points, inside
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
-from ..population import Population, choose, forgotten, join
+from ..population import Population, best_of_all, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
 
 
@@ -83,7 +83,7 @@ class PPSDE:
     alpha: float = 0.95
     cp: float = 2.0
     closes: float = 0.9  # the share of all generations after which epsilon is 0
-    pull_length: float = 0.3  # the share in which epsilon closes after the switch; 0: not before `closes`
+    pull_length: float = 0.5  # the share in which epsilon closes after the switch; 0: not before `closes`
     patience: int = 50  # 0: never begin anew
     reseed: bool = True
     pick: Literal["stage", "feasibility"] = "stage"
@@ -98,21 +98,18 @@ class PPSDE:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        check_count(self, 1, "memory_size", "strategy_window", "switch_window")
         check_count(self, 0, "patience")
-        check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "tau", "alpha", "theta", "closes")
-        check_range(self, 0.0, 1.0, "push_limit", "pull_length")
-        check_flag(self, "reseed", "current_to_rand_crossover")
-        check_range(self, 0.0, 100.0, "cp")
+        check_count(self, 1, "memory_size", "strategy_window", "switch_window")
         if self.population_size is not None:
             check_count(self, 8, "population_size")
-        if isinstance(self.pbest, int):
-            check_count(self, 2, "pbest")
-        else:
-            check_range(self, 0.0, 1.0, "pbest")
+        check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "push_limit", "pull_length", "closes")
+        check_range(self, 0.0, 1.0, "tau", "alpha", "theta")
+        check_range(self, 0.0, 100.0, "cp")
+        check_flag(self, "reseed", "current_to_rand_crossover")
+        check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        points = yield first_points(task, self.population_size or max(5 * task.dimension, 20), rng)
+        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
         population = points.sorted()
         xp = namespace(points.f)
         return self._begin(population, population.take(slice(0, points.size // 2)), xp.asarray(0), xp.asarray(0))
@@ -147,7 +144,7 @@ class PPSDE:
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
         second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
         begins = stage.pull & ~state.stage.pull & second
-        population = when(begins, lambda: self._reseeded(state, top), state.population)
+        population = when(begins, lambda: reseeded(state.population, state.seen), state.population)
 
         # Top half: three trials per target, strategy after strategy; the best of them goes on.
         targets = xp.arange(3 * top) % top
@@ -171,22 +168,22 @@ class PPSDE:
         bottom_trials = yield when(anew, lambda: inside(task, bottom_u), x)
 
         # Replacement by the rule of the stage; learning from every trial that improves on its target.
-        every = join(trials, bottom_trials)
-        offspring = every.take(xp.concatenate([picked, xp.arange(3 * top, 2 * top + n)]))
+        offspring = join(trials.take(picked), bottom_trials)
         accepted = accepts(rules["stage"], offspring, population)
         if self.bottom_survival == "feasibility":
             accepted = xp.where(xp.arange(n) < top, accepted, accepts(rules["feasibility"], offspring, population))
         after = choose(accepted, offspring, population).sorted()
+        every = join_scores(trials, bottom_trials)
         gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
         if self.teachers == "picked":
-            rows = xp.arange(every.size)[:, None]
+            rows = xp.arange(2 * top + n)[:, None]
             gains = xp.where((rows[:, 0] >= 3 * top) | xp.any(rows == picked, axis=1), gains, 0.0)
         return State(
             population=after,
             generation=state.generation + 1,
             cycle=state.cycle.older(after, stage.closed),
             stage=stage,
-            seen=when(second & ~stage.pull, lambda: join(state.seen, every).best_rows(n // 2), state.seen),
+            seen=when(second & ~stage.pull, lambda: best_of_all(n // 2, state.seen, trials, bottom_trials), state.seen),
             competition=competition,
             rates=rates,
             memory=state.memory.learn(
@@ -211,10 +208,6 @@ class PPSDE:
         """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""
         population, seen = forgotten(state.population), forgotten(state.seen)
         return self._begin(population, seen, state.generation, state.cycle.number + 1)
-
-    def _reseeded(self, state: State, top: int) -> Population:
-        """The population with the points seen in the place of the bottom half."""
-        return join(state.population.take(slice(0, top)), state.seen).sorted()
 
 
 # The reading of the publication that fits its printed table at D = 10 best.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, namespace, when
 from ..population import Population
 
 LEAST_FALL = 1e-9  # share of |f| by which the best must fall to count as progress
@@ -33,14 +33,9 @@ class Cycle:
         """A generation later, with the population sorted best first; only generations where `counts` can be idle."""
         xp = namespace(self.f)
         violation, f = population.violation[0], population.f[0]
-        size = xp.abs(xp.where(self.f < np.inf, self.f, 0.0))
+        size = when(self.f < np.inf, lambda: xp.abs(self.f), xp.zeros_like(self.f))
         closer = violation < self.violation * (1.0 - LEAST_FALL_OF_VIOLATION)
         lower = (violation <= self.violation) & (f < self.f - LEAST_FALL * size)
-        progress = closer | lower
-        return Cycle(
-            number=self.number,
-            age=self.age + 1,
-            idle=xp.where(progress | ~counts, 0, self.idle + 1),
-            violation=xp.where(progress, violation, self.violation),
-            f=xp.where(progress, f, self.f),
-        )
+        age, none = self.age + 1, xp.zeros_like(self.idle)
+        waiting = Cycle(self.number, age, when(counts, lambda: self.idle + 1, none), self.violation, self.f)
+        return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)

@@ -13,6 +13,8 @@ import numpy as np
 
 from ..arrays import Array, namespace
 
+LONGEST_INDEX = 2**20  # places looked up in a table; beyond, they are searched for
+
 
 def place(u: Array, count: Array | int) -> Array:
     """Uniform numbers in [0, 1) as integers in 0 .. count - 1."""
@@ -40,6 +42,7 @@ class Pool:
 
     weights: np.ndarray  # (n,)
     ends: np.ndarray  # (n,), cumulated weights
+    index: np.ndarray | None  # (ends[-1],), whose place each is; None where that would be long
 
     def draw(self, u: Array, *taken: Array) -> Array:
         """An index per row, by weight over those not taken; u and each of `taken` (m,), taken distinct.
@@ -58,7 +61,9 @@ class Pool:
         position = place(u, self.ends[-1] - sum(weight for weight, _ in steps))
         for weight, end in steps:
             position = position + weight * (position >= end - weight)
-        return xp.searchsorted(ends, position, side="right")
+        if self.index is None:
+            return xp.searchsorted(ends, position, side="right")
+        return xp.asarray(self.index)[position]
 
 
 @lru_cache(maxsize=64)
@@ -66,8 +71,8 @@ def ranked_pool(n: int, size: int) -> Pool:
     """Ranks r = 1 .. size of n with weight n - r: what accepting a uniform rank with probability (n - r) / n gives."""
     weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
-    weights.flags.writeable = ends.flags.writeable = False
-    return Pool(weights, ends)
+    index = np.repeat(np.arange(n), weights) if ends[-1] <= LONGEST_INDEX else None
+    return Pool(weights, ends, index)
 
 
 def best_index(u: Array, count: int, taken: Array) -> Array:

@@ -97,21 +97,19 @@ class Stage:
         pushing = ~self.pull & (last > G)
         value = population.f.min() if settings.stagnation_of == "minimum" else population.f[0]
         switch = pushing & when(pushing, lambda: self._ends(G, left, value, settings), pushing)
-        pull = self.pull | switch | (last <= G)
-        began = xp.where(switch, G, self.began)
-        largest = when(switch, lambda: xp.where(population.valid, population.violation, 0.0).max(), self.start)
-        now = Stage(
-            pull=pull,
-            epsilon=xp.where(switch, largest, self.epsilon),
-            start=xp.where(switch, largest, self.start),
-            began=began,
-            lowest=when(pushing, lambda: self.lowest.record(G, value), self.lowest),
-        )
+        lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
+        now = replace(when(switch, lambda: self._pull(G, population), self), lowest=lowest)
         length = settings.pull_length * total
-        elapsed = (G - began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
-        zero = xp.zeros_like(self.epsilon)
-        epsilon = when(pull & (last > G), lambda: now._epsilon(elapsed, population, settings), zero)
-        return replace(now, epsilon=epsilon)
+        elapsed = (G - now.began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        open_ = now.pull & (last > G)
+        epsilon = when(open_, lambda: now._epsilon(elapsed, population, settings), xp.zeros_like(self.epsilon))
+        return replace(now, pull=now.pull | (last <= G), epsilon=epsilon)
+
+    def _pull(self, G: Array, population: Population) -> Stage:
+        """The pull that begins in generation G."""
+        xp = namespace(self.epsilon)
+        largest = xp.where(population.valid, population.violation, 0.0).max()
+        return replace(self, pull=~xp.zeros_like(self.pull), epsilon=largest, start=largest, began=G)
 
     def _ends(self, G: Array, left: Array, value: Array, settings: Schedule) -> Array:
         """Whether the push is to end: the value stagnates, or the push has lasted too long."""

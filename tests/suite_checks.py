@@ -1,0 +1,34 @@
+"""What tests of several suites share: points to try, JAX in 64 bits, and equality up to rounding."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import numpy as np
+import pytest
+
+from ppsde.problem import Problem
+
+
+def points_inside_and_on_the_edges(problem: Problem, n: int, seed: int) -> np.ndarray:
+    """Points (n, d) whose coordinates are each the lower limit, the upper limit or between them."""
+    rng = np.random.default_rng(seed)
+    inside = rng.uniform(problem.lower, problem.upper, (n, problem.dimension))
+    choice = rng.integers(0, 4, (n, problem.dimension))
+    x = np.where(choice == 0, problem.lower, np.where(choice == 1, problem.upper, inside))
+    x[0], x[1] = problem.lower, problem.upper
+    return x
+
+
+def double_precision() -> AbstractContextManager[None]:
+    pytest.importorskip("jax")
+    from ppsde.engines.compiled import float64
+
+    return float64()
+
+
+def assert_same(actual: np.ndarray, expected: np.ndarray, relative: float) -> None:
+    """Equal up to rounding, measured against the largest value of each column: sums of large terms cancel."""
+    assert actual.shape == expected.shape
+    if expected.size:
+        assert (np.abs(actual - expected) <= relative * np.abs(expected).max(axis=0)).all()
