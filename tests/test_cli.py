@@ -353,8 +353,16 @@ def test_the_last_column_of_a_table_is_wrapped_under_itself(monkeypatch: pytest.
 # --- as a process -------------------------------------------------------------------------------------------
 
 
+# A test run in the background of a shell ignores SIGINT, and its children would inherit that.
+HEEDING_INTERRUPTS = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("ppsde", run_name="__main__", alter_sys=True)
+"""
+
+
 def start(*argv: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "ppsde", *argv]
+    command = [sys.executable, "-c", HEEDING_INTERRUPTS, *argv]
     environment = {**os.environ, **(env or {})}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
