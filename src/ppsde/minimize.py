@@ -7,9 +7,9 @@ from typing import Any
 
 from .constraints import Combined, limits_of
 from .evaluation.in_process import InProcess
-from .optimizer import checked_tolerance, start_run
+from .optimizer import start_run
 from .problem import Problem
-from .violation import TOLERANCE
+from .violation import TOLERANCE, checked_tolerance
 
 
 def minimize(

@@ -12,7 +12,7 @@ from .bounds import box
 from .engines.host import Run
 from .evaluation.values import row_values
 from .streams import seed_from
-from .violation import TOLERANCE
+from .violation import TOLERANCE, checked_tolerance
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
 
@@ -111,13 +111,6 @@ def start_run(
         raise ValueError(f"max_evaluations must be an int >= 1; got {max_evaluations!r}")
     task = Task(lower, upper, int(budget), _first_points(x0, lower, upper))
     return Run(make(method, options), task, seed=seed_from(rng), tolerance=tolerance)
-
-
-def checked_tolerance(tolerance: Any) -> float:
-    """How far an equality may be missed."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be a finite number >= 0; got {tolerance!r}")
-    return float(tolerance)
 
 
 def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:

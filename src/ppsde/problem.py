@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import Array
 from .bounds import box
-from .violation import TOLERANCE
+from .violation import TOLERANCE, checked_tolerance
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ class Problem:
     def __post_init__(self) -> None:
         if not callable(self.fun):
             raise ValueError(f"fun must be callable; got {type(self.fun).__name__}")
-        if not (isinstance(self.tolerance, int | float) and 0 <= self.tolerance < np.inf):
-            raise ValueError(f"tolerance must be a finite number >= 0; got {self.tolerance!r}")
+        checked_tolerance(self.tolerance)
         for name in ("n_ineq", "n_eq"):
             count = getattr(self, name)
             if count is not None and (not isinstance(count, int | np.integer) or count < 0):

@@ -5,6 +5,10 @@ A point is feasible when every `g <= 0` and every `|h| <= tolerance`; both measu
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from .arrays import Array, namespace
 
 TOLERANCE = 1e-4  # how far an equality may be missed, in the CEC suites and by default
@@ -41,3 +45,10 @@ def competition_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> A
     missed = xp.abs(h)
     total = xp.sum(xp.maximum(g, 0.0), axis=-1) + xp.sum(xp.where(missed > tolerance, missed, 0.0), axis=-1)
     return total / max(1, g.shape[-1] + h.shape[-1])
+
+
+def checked_tolerance(tolerance: Any) -> float:
+    """How far an equality may be missed."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number >= 0; got {tolerance!r}")
+    return float(tolerance)

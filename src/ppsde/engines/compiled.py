@@ -24,7 +24,7 @@ def float64() -> Any:
     import jax
 
     scope: Any = getattr(jax, "enable_x64", None)
-    if scope is None:  # before JAX 0.8
+    if scope is None:  # an older JAX keeps it elsewhere
         from jax import experimental
 
         scope = experimental.enable_x64  # type: ignore[attr-defined]
