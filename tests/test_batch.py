@@ -46,7 +46,7 @@ def test_the_record_follows_the_best_and_ends_with_it(together):
         assert record["f"].shape == (4, 10) and not np.isnan(record["f"]).any()
         assert (np.diff(record["evaluations"]) > 0).all() and (record["evaluations"][:, -1] == 3000).all()
         assert (record["f"][:, -1] == result.f).all() and (np.diff(record["violation"]) <= 0).all()
-        kept = zip(result.kept_violation, result.kept_f, strict=True)
+        kept = zip(result.answer_violation, result.answer_f, strict=True)
         seen = zip(result.violation, result.f, strict=True)
         assert all(s <= k for s, k in zip(seen, kept, strict=True)), "what was kept cannot be better than what was seen"
 

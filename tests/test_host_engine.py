@@ -32,6 +32,9 @@ class EveryOther:
         more = yield rng.uniform(4, task.dimension)
         return State(more, state.generation + 1) if more.valid.any() else State(some, state.generation + 1)
 
+    def answer(self, state, kept):
+        return kept if state.generation < 3 else state.population.take([state.population.best()])
+
     def watch(self, state):
         return {}
 
@@ -87,3 +90,17 @@ def test_a_run_in_which_everything_fails_gives_up():
     assert run.hopeless and GIVE_UP <= run.evaluations < GIVE_UP + 6 and run.best is None
     with pytest.raises(ValueError, match="over"):
         run.supply(*nothing(np.zeros((1, 2))))
+
+
+def test_the_answer_is_what_the_algorithm_reports_of_its_state_and_of_what_was_kept():
+    run = Run(EveryOther(), Task(LOWER, UPPER, 600), seed=1, tolerance=0.0)
+    assert run.answer is None
+    kept = []
+    while run.wanted is not None:
+        run.supply(*values(run.wanted))
+        if run.state is not None and run.generation > len(kept):
+            population = run.state.population
+            kept.append(min(zip(population.violation, population.f, strict=True)))
+            best = min(kept) if run.state.generation < 3 else kept[-1]
+            assert (run.answer.violation[0], run.answer.f[0]) == best
+    assert len(kept) > 10

@@ -54,5 +54,12 @@ class Algorithm(Protocol):
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         """One generation: a new state from an old one."""
 
+    def answer(self, state: State, kept: Population) -> Population:
+        """The one point (a row) that the original program reports after this state.
+
+        `kept` is the best point that ever was in a population. What users get is the best point ever evaluated;
+        this is for comparing with published tables.
+        """
+
     def watch(self, state: State) -> dict[str, Array]:
         """Numbers worth recording along a run, such as the stage and epsilon."""

@@ -25,17 +25,17 @@ class BatchResult:
     `record` has columns (runs, record) along the runs: `evaluations`, `f` and `violation` of the best so far,
     `feasible_share` of the population, and what the method itself watches, such as `stage` and `epsilon`. Its k-th
     entries are of the last generation that ended within the k-th part of the budget, NaN where none did.
-    `kept_*` is the best point that ever was in the population, as some publications report, instead of the best ever
-    evaluated.
+    `answer_*` is what the method's original program reports, such as the best of its last population, for comparing
+    with published tables; `x`, `f` and `violation` are of the best point ever evaluated.
     """
 
     problem: Problem
     x: np.ndarray  # (runs, d)
     f: np.ndarray  # (runs,)
     violation: np.ndarray  # (runs,), the search's measure
-    kept_x: np.ndarray
-    kept_f: np.ndarray
-    kept_violation: np.ndarray
+    answer_x: np.ndarray
+    answer_f: np.ndarray
+    answer_violation: np.ndarray
     evaluations: np.ndarray  # (runs,)
     record: dict[str, np.ndarray]
     compile_seconds: float  # of the program, which serves every problem of the call

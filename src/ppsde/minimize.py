@@ -61,7 +61,8 @@ def minimize(
     scipy.optimize.OptimizeResult
         With `x`, `fun`, `success` (only if feasible), `status`, `message`, `nfev`, `nit`, `feasible`, `violation`,
         `maxcv`, `constr_violation` (by name), `x_feasible` (None if none was found), `x_least_violation`,
-        `n_failed`, `failures`, `history` (columns along the run) and `population` (the last one).
+        `n_failed`, `failures`, `history` (columns along the run), `population` (the last one) and `original` (what
+        the method's original program would report, for comparing with published tables).
 
     Examples
     --------

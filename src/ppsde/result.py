@@ -93,8 +93,22 @@ def result_of(
         x_least_violation=x.copy() if best is not None else None,
         n_failed=run.failed,
         failures=list(failures),
+        original=_original(run),
         history=run.history,
         population=run.state.population if run.state is not None else None,
+    )
+
+
+def _original(run: Run) -> OptimizeResult | None:
+    """What the method's original program would report, for comparing with published tables."""
+    answer = run.answer
+    if answer is None:
+        return None
+    return OptimizeResult(
+        x=answer.x[0].copy(),
+        fun=float(answer.f[0]),
+        violation=float(answer.violation[0]),
+        feasible=bool(answer.feasible[0]),
     )
 
 

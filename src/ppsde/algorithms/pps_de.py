@@ -194,6 +194,9 @@ class PPSDE:
             ),
         )
 
+    def answer(self, state: State, kept: Population) -> Population:
+        return kept
+
     def watch(self, state: State) -> dict[str, Array]:
         return {
             "stage": state.stage.pull,  # 0 push, 1 pull

@@ -28,6 +28,7 @@ class Run:
         self.evaluations = 0
         self.failed = 0
         self.best: Population | None = None  # one row: the best point ever evaluated
+        self.kept: Population | None = None  # one row: the best point that ever was in a population
         self.hopeless = False
         self.wanted: np.ndarray | None = None  # (n, d)
         self._attempt = 0
@@ -44,7 +45,7 @@ class Run:
         points = evaluated(self.wanted, f, g, h, self.tolerance)
         self.evaluations += points.size
         self.failed += int(points.size - np.count_nonzero(points.valid))
-        self._keep_best(points)
+        self.best = _better(self.best, points)
         self._step(self._spread(points))
 
     @property
@@ -56,6 +57,13 @@ class Run:
     def history(self) -> dict[str, np.ndarray]:
         """What was recorded after each generation, the start included, column by column."""
         return {name: np.array([row[name] for row in self._recorded], float) for name in self.latest}
+
+    @property
+    def answer(self) -> Population | None:
+        """The one point (a row) that the method's original program would report now; None before there is one."""
+        if self.state is None or self.kept is None:
+            return None
+        return self.algorithm.answer(self.state, self.kept)
 
     @property
     def latest(self) -> Mapping[str, float]:
@@ -96,6 +104,7 @@ class Run:
             self._coroutine = self._begin()
             return not self.hopeless
         self.state = state
+        self.kept = _better(self.kept, state.population)
         self._record(state)
         if spent:
             return False
@@ -129,14 +138,6 @@ class Run:
         infinite = np.full(n, np.inf)
         return Population(self._request, infinite, infinite.copy(), np.full((n, p), np.nan), np.full((n, q), np.nan))
 
-    def _keep_best(self, points: Population) -> None:
-        row = points.best()
-        if points.violation[row] == np.inf:
-            return
-        best = self.best
-        if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
-            self.best = points.take([row])
-
     def _record(self, state: State) -> None:
         best, population = self.best, state.population
         row = {
@@ -147,3 +148,13 @@ class Run:
             **self.algorithm.watch(state),
         }
         self._recorded.append(row)
+
+
+def _better(best: Population | None, points: Population) -> Population | None:
+    """The best single point of both, the first where they tie; points without values do not count."""
+    row = points.best()
+    if points.violation[row] == np.inf:
+        return best
+    if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
+        return points.take([row])
+    return best

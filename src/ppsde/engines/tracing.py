@@ -80,17 +80,18 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
         each = asked[-1]
         if each is None:
-            _, account = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+            state, account = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            _, account = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+            state, account = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+        answer = algorithm.answer(state, account.kept)
         return {
             "x": account.best.x[0],
             "f": account.best.f[0],
             "violation": account.best.violation[0],
-            "kept_x": account.kept.x[0],
-            "kept_f": account.kept.f[0],
-            "kept_violation": account.kept.violation[0],
+            "answer_x": answer.x[0],
+            "answer_f": answer.f[0],
+            "answer_violation": answer.violation[0],
             "evaluations": account.used,
             "record": dict(zip(names, account.rows.T, strict=True)),
         }
