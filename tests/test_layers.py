@@ -32,6 +32,7 @@ LAYERS = (
     "optimizer",
     "minimize",
     "batch",
+    "published",
     "suites",
     "experiments",
     "stats",
