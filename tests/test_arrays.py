@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppsde.arrays import HUGE, bits, gather, namespace, order, when
+from ppsde.arrays import HUGE, bits, gather, mended, namespace, order, when
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,19 @@ def test_order_takes_the_first_key_then_the_second_then_the_position(xp: Any) ->
     first = xp.asarray([1.0, 0.0, np.inf, 0.0, 1.0, 0.0])
     second = xp.asarray([5.0, 2.0, 0.0, 1.0, 5.0, 2.0])
     assert np.asarray(order(first, second)).tolist() == [3, 1, 5, 0, 4, 2]
+
+
+def test_what_is_wrong_nowhere_is_not_mended_in_numpy_and_mended_to_the_same_in_jax(xp: Any) -> None:
+    values, calls = xp.asarray([1.0, 2.0, 3.0]), []
+
+    def mend() -> Any:
+        calls.append(1)
+        return xp.minimum(values, 2.5)
+
+    assert np.asarray(mended(values > 2.5, mend, values)).tolist() == [1.0, 2.0, 2.5] and len(calls) == 1
+    small = xp.asarray([1.0, 2.0])
+    same = mended(small > 2.5, lambda: calls.append(1) or xp.minimum(small, 2.5), small)
+    assert np.asarray(same).tolist() == [1.0, 2.0] and len(calls) == (1 if xp is np else 2)
 
 
 def test_gather_takes_rows_in_the_order_asked_and_as_often(xp: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsde.population import Population, best_of_all, choose, evaluated, forgotten, join, join_scores, reseeded
+from ppsde.population import Population, better_rows, choose, evaluated, forgotten, join, join_scores, reseeded
 
 inf, nan = math.inf, math.nan
 
@@ -74,15 +74,6 @@ def test_a_feasible_point_with_an_infinite_objective_is_better_than_a_violating_
     assert population.best() == 1
 
 
-def test_the_best_of_all_are_the_first_of_the_sorted() -> None:
-    population = rows((1, 0), (0, 5), (inf, inf), (0, 2), (1, 0))
-    for count in range(6):
-        best = best_of_all(count, population.take(slice(0, 2)), population.take(slice(2, 5)))
-        assert best.size == count
-        assert best.x[:, 0].tolist() == [3, 1, 0, 4, 2][:count]
-        assert best.g[:, 0].tolist() == [13, 11, 10, 14, 12][:count], "all of a row"
-
-
 def test_scores_are_what_rules_compare_of_some_rows() -> None:
     scores = rows((1, 0), (0, 5), (inf, inf)).scores(np.array([2, 0, 0]))
     assert scores.f.tolist() == [inf, 0, 0]
@@ -109,10 +100,16 @@ def test_joining_puts_one_after_the_other() -> None:
         assert taken.x[:, 0].tolist() == [0, 0] and taken.h[:, 0].tolist() == [20, 20]
 
 
-def test_reseeding_replaces_the_worst_rows_and_sorts_again() -> None:
+def test_reseeding_replaces_the_last_rows() -> None:
     population, seeds = rows((0, 2), (1, 0), (3, 0)), rows((0, 1))
-    assert reseeded(population, seeds).violation.tolist() == [0, 0, 1]
-    assert reseeded(population, seeds).f.tolist() == [1, 2, 0]
+    assert reseeded(population, seeds).violation.tolist() == [0, 1, 0]
+    assert reseeded(population, seeds).f.tolist() == [2, 0, 1]
+
+
+def test_the_better_rows_are_those_with_less_violation_then_less_objective() -> None:
+    better = better_rows(rows((0, 2), (1, 5), (3, 4), (inf, inf)), rows((1, 0), (1, 4), (3, 4), (0, 7)))
+    assert better.violation.tolist() == [0, 1, 3, 0]
+    assert better.f.tolist() == [2, 4, 4, 7]
 
 
 def test_forgotten_points_have_no_values() -> None:

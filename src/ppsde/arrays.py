@@ -46,6 +46,16 @@ def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
     return _select(condition, first(), second)
 
 
+def mended(wrong: Array, mend: Callable[[], Array], values: Array) -> Array:
+    """`mend()`, which changes nothing where `wrong` does not hold, or the values themselves where it holds nowhere.
+
+    NumPy looks first, since most often there is nothing to mend. JAX mends always: looking would cost more.
+    """
+    if type(wrong) is _NDARRAY:
+        return mend() if wrong.any() else values
+    return mend()
+
+
 def _select(condition: Array, first: Any, second: Any) -> Any:
     if is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in fields(first)]

@@ -90,16 +90,14 @@ def forgotten(points: Population) -> Population:
 
 
 def reseeded(population: Population, seeds: Population) -> Population:
-    """A sorted population with its worst points replaced by the seeds, sorted again."""
-    return join(population.take(slice(0, population.size - seeds.size)), seeds).sorted()
+    """A population with its last points replaced by the seeds."""
+    return join(population.take(slice(0, population.size - seeds.size)), seeds)
 
 
-def best_of_all(count: int, *populations: Population) -> Population:
-    """The best `count` points of several populations, best first."""
-    together = populations[0]
-    for points in populations[1:]:
-        together = join(together, points)
-    return together.take(order(together.violation, together.f)[:count])
+def better_rows(first: Population, second: Population) -> Population:
+    """Row by row the better of two populations, the first where they tie."""
+    wins = (second.violation < first.violation) | ((second.violation == first.violation) & (second.f < first.f))
+    return choose(wins, second, first)
 
 
 def choose(mask: Array, first: Population, second: Population) -> Population:

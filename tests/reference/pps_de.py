@@ -68,7 +68,7 @@ class ReferencePPSDE:
         self.made = 0  # generations, in all cycles
         self.population: list[Point] = []  # always sorted by the feasibility rule
         self.best: Point | None = None  # of all points ever evaluated, by the feasibility rule
-        self.seen: list[Point] = []  # the least violating points of the cycle, a bottom half of them
+        self.seen: list[Point] = []  # the least violating points of the cycle, one per place of the bottom half
         self.cycle = 0
         self.begin_cycle()
 
@@ -117,9 +117,6 @@ class ReferencePPSDE:
         self.made += 1
         pulled_before = self.pull
         self.stage_and_epsilon()  # 3.1
-        if reseeding and self.pull and not pulled_before:
-            self.population[self.T :] = self.seen
-            self.sort()
         stage_rule: RuleOf = self.eps if self.pull else PUSH
         parents = list(self.population)  # 3.2: ranks 0 .. T-1 are the top half, T .. NP-1 the bottom half
 
@@ -152,9 +149,12 @@ class ReferencePPSDE:
             if D_func > 0:
                 successes.append((trial, D_func))
 
+        if reseeding and self.pull and not pulled_before:
+            self.population[self.T :] = self.seen
         if reseeding and not self.pull:
-            known = [*self.seen, *(trial.point for trial in [*trials, *bottom_trials])]
-            self.seen = sorted(known, key=lambda p: (p.phi, p.f))[: self.NP - self.T]
+            for place in range(self.NP - self.T):
+                in_place = [trials[s * self.T + place].point for s in STRATEGIES] + [bottom_trials[place].point]
+                self.seen[place] = min([self.seen[place], *in_place], key=lambda p: (p.phi, p.f))
         self.sort()  # 3.10
         self.memories(successes)  # 3.11
         self.notice_progress()

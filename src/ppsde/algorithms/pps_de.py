@@ -29,7 +29,8 @@ spread at an infeasible point, from where no pull leads out (C15, C24):
                             `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales
   length of push and pull   until Tc / `push_limit`, `pull_length`: shares of all generations / small budgets
   when all has stagnated    nothing / begin anew after `patience` generations / the budget is there to be used
-  every second cycle        nothing / `reseed`: the pull starts with the least violating points seen as bottom half
+  every second cycle        nothing / `reseed`: when the pull begins, the least violating points seen become the bottom
+                            half; each of its places has kept the best of the trials made in that place
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
 """
 
@@ -48,7 +49,7 @@ from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
 from ..parts.sampling import first_points, inside
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
-from ..population import Population, best_of_all, choose, forgotten, join, join_scores, reseeded
+from ..population import Population, better_rows, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
 
 
@@ -58,7 +59,7 @@ class State:
     generation: Array  # how many were made
     cycle: Cycle
     stage: Stage
-    seen: Population  # the least violating points of this cycle, half a population
+    seen: Population  # the least violating points of this cycle, one for each place of the bottom half
     competition: Competition
     rates: Array  # (3,), how often the bottom half used each strategy
     memory: Memory
@@ -144,7 +145,7 @@ class PPSDE:
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
         second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
         begins = stage.pull & ~state.stage.pull & second
-        population = when(begins, lambda: reseeded(state.population, state.seen), state.population)
+        population = state.population
 
         # Top half: three trials per target, strategy after strategy; the best of them goes on.
         targets = xp.arange(3 * top) % top
@@ -172,7 +173,8 @@ class PPSDE:
         accepted = accepts(rules["stage"], offspring, population)
         if self.bottom_survival == "feasibility":
             accepted = xp.where(xp.arange(n) < top, accepted, accepts(rules["feasibility"], offspring, population))
-        after = choose(accepted, offspring, population).sorted()
+        survivors = choose(accepted, offspring, population)
+        after = when(begins, lambda: reseeded(survivors, state.seen), survivors).sorted()
         every = join_scores(trials, bottom_trials)
         gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
         if self.teachers == "picked":
@@ -183,7 +185,7 @@ class PPSDE:
             generation=state.generation + 1,
             cycle=state.cycle.older(after, stage.closed),
             stage=stage,
-            seen=when(second & ~stage.pull, lambda: best_of_all(n // 2, state.seen, trials, bottom_trials), state.seen),
+            seen=when(second & ~stage.pull, lambda: self._look(state.seen, trials, bottom_trials), state.seen),
             competition=competition,
             rates=rates,
             memory=state.memory.learn(
@@ -206,6 +208,13 @@ class PPSDE:
             "rate_current_to_rand": state.rates[CURRENT_TO_RAND],
             "rate_current_to_pbest": state.rates[CURRENT_TO_PBEST],
         }
+
+    def _look(self, seen: Population, trials: Population, bottom_trials: Population) -> Population:
+        """The least violating points seen, each place looking at the trials in the same place."""
+        size, top = seen.size, trials.size // 3
+        for place in range(0, 3 * top, top):
+            seen = better_rows(seen, trials.take(slice(place, place + size)))
+        return better_rows(seen, bottom_trials)
 
     def _next_cycle(self, state: State) -> State:
         """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""

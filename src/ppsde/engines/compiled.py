@@ -81,7 +81,7 @@ class Program:
 def _one_of(problems: Sequence[Problem], number: Array) -> Any:
     """x (n, d) -> f (n,), violation (n,) of the problem with that number.
 
-    The barriers keep the compiler from mixing a problem's arithmetic with the algorithm's, which it would do in one
+    The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's arithmetic with the algorithm's, which it would do in one
     way for a single problem and in another for several.
     """
     import jax
@@ -89,7 +89,6 @@ def _one_of(problems: Sequence[Problem], number: Array) -> Any:
     branches = [partial(_values, problem) for problem in problems]
 
     def evaluate(x: Array) -> tuple[Array, Array]:
-        x = jax.lax.optimization_barrier(x)
         values = branches[0](x) if len(branches) == 1 else jax.lax.switch(number, branches, x)
         return jax.lax.optimization_barrier(values)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+from array import array
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..algorithm import Algorithm, Ask, Coroutine, State, Task
+from ..algorithm import Algorithm, Ask, State, Task
 from ..population import Population, evaluated
 from ..streams import NumpyStream
+from .snapshot import Snapshot, Values
 
 GIVE_UP = 100  # evaluations that must fail, none succeeding, before a run is called hopeless
 
@@ -22,41 +27,91 @@ class Run:
     """
 
     def __init__(self, algorithm: Algorithm, task: Task, *, seed: int, run: int = 0, tolerance: float) -> None:
-        self.algorithm, self.task, self.seed, self.run, self.tolerance = algorithm, task, seed, run, tolerance
-        self.state: State | None = None
-        self.generation = 0
-        self.evaluations = 0
-        self.failed = 0
-        self.best: Population | None = None  # one row: the best point ever evaluated
-        self.kept: Population | None = None  # one row: the best point that ever was in a population
-        self.hopeless = False
+        self._take_up(Snapshot(algorithm, task, seed, run, tolerance))
+
+    @classmethod
+    def restored(cls, snapshot: Snapshot) -> Run:
+        """The run that the snapshot was taken of. It goes on as that one did, to the last bit."""
+        run = cls.__new__(cls)
+        run._take_up(snapshot)
+        return run
+
+    def snapshot(self) -> Snapshot:
+        """The run as plain data, at any moment. Arrays are shared with the run, which overwrites none."""
+        requests, evaluations, failed, best = self._before
+        return Snapshot(
+            self.algorithm,
+            self.task,
+            self.seed,
+            self.run,
+            self.tolerance,
+            state=self.state,
+            generation=self.generation,
+            attempt=self._attempt,
+            requests=requests,
+            evaluations=evaluations,
+            failed=failed,
+            best=best,
+            kept=self.kept,
+            columns=self._columns,
+            rows=self._table(),
+            given=tuple(self._given),
+        )
+
+    def _take_up(self, snapshot: Snapshot) -> None:
+        self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
+        self.seed, self.run = snapshot.seed, snapshot.run
+        self.state: State | None = snapshot.state
+        self.generation = snapshot.generation
+        self.requests = snapshot.requests  # answered so far, which is the number of the one that is up
+        self.evaluations = snapshot.evaluations
+        self.failed = snapshot.failed
+        self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
+        self.kept: Population | None = snapshot.kept  # one row: the best point that ever was in a population
         self.wanted: np.ndarray | None = None  # (n, d)
-        self._attempt = 0
+        self._attempt = snapshot.attempt
         self._rows = np.empty(0, int)  # of the request, those that `wanted` holds
         self._request = np.empty((0, 0))  # (n, d), all rows
-        self._recorded: list[dict[str, Any]] = []  # a row per generation
-        self._coroutine = self._begin()
-        self._step(None)
+        self._columns = snapshot.columns
+        self._recorded = array("d", snapshot.rows.ravel())  # the history, row after row
+        self._begin()
+        if not self._over:
+            self._step(None)
+        for values in snapshot.given:
+            self.supply(*values)
 
     def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """The values of the wanted rows: f (n,), g (n, p), h (n, q); NaN where an evaluation failed."""
         if self.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        points = evaluated(self.wanted, f, g, h, self.tolerance)
+        # Copies: the caller may use its arrays again, and sums over rows depend on how an array lies in memory.
+        values = (np.array(f, float, order="C"), np.array(g, float, order="C"), np.array(h, float, order="C"))
+        points = evaluated(self.wanted, *values, self.tolerance)
+        self.requests += 1
         self.evaluations += points.size
         self.failed += int(points.size - np.count_nonzero(points.valid))
         self.best = _better(self.best, points)
+        self._given.append(values)
         self._step(self._spread(points))
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the run was given up because no evaluation gave values."""
+        return self.state is None and self._before[1] >= GIVE_UP
+
+    @property
+    def _over(self) -> bool:
+        return self.hopeless if self.state is None else self._before[1] >= self.task.max_evaluations
 
     @property
     def completed(self) -> int:
         """Generations made to their end, the start not counted."""
-        return max(0, len(self._recorded) - 1)
+        return max(0, self._recorded_rows - 1)
 
     @property
     def history(self) -> dict[str, np.ndarray]:
         """What was recorded after each generation, the start included, column by column."""
-        return {name: np.array([row[name] for row in self._recorded], float) for name in self.latest}
+        return {name: column.copy() for name, column in zip(self._columns, self._table().T, strict=True)}
 
     @property
     def answer(self) -> Population | None:
@@ -68,7 +123,15 @@ class Run:
     @property
     def latest(self) -> Mapping[str, float]:
         """The last row of the history."""
-        return {name: float(value) for name, value in self._recorded[-1].items()} if self._recorded else {}
+        return dict(zip(self._columns, self._recorded[len(self._recorded) - len(self._columns) :], strict=True))
+
+    def _table(self) -> np.ndarray:
+        """The history (generations, columns)."""
+        return np.array(self._recorded).reshape(self._recorded_rows, len(self._columns))
+
+    @property
+    def _recorded_rows(self) -> int:
+        return len(self._recorded) // len(self._columns) if self._columns else 0
 
     def _step(self, points: Population | None) -> None:
         """Drive the coroutine until it wants values that the budget still allows, or the run ends."""
@@ -99,21 +162,24 @@ class Run:
         self.wanted = None
         spent = self.evaluations >= self.task.max_evaluations
         if self.state is None and not state.population.valid.any() and not spent:
-            self.hopeless = self.evaluations >= GIVE_UP
             self._attempt += 1
-            self._coroutine = self._begin()
-            return not self.hopeless
-        self.state = state
-        self.kept = _better(self.kept, state.population)
-        self._record(state)
-        if spent:
-            return False
-        self.generation += 1
-        self._coroutine = self.algorithm.generation(state, self.task, NumpyStream(self.seed, self.run, self.generation))
-        return True
+        else:
+            self.state = _in_one_piece(state)
+            self.kept = _better(self.kept, self.state.population)
+            self._record(self.state)
+            self.generation += not spent
+        self._begin()
+        return not self._over
 
-    def _begin(self) -> Coroutine:
-        return self.algorithm.start(self.task, NumpyStream(self.seed, self.run, 0, self._attempt))
+    def _begin(self) -> None:
+        """Begin a generation, or another attempt at the first population."""
+        self._before = (self.requests, self.evaluations, self.failed, self.best)
+        self._given: list[Values] = []
+        rng = NumpyStream(self.seed, self.run, self.generation, self._attempt if self.state is None else 0)
+        if self.state is None:
+            self._coroutine = self.algorithm.start(self.task, rng)
+        else:
+            self._coroutine = self.algorithm.generation(self.state, self.task, rng)
 
     def _spread(self, points: Population) -> Population:
         """The points back in the places of the whole request; what was not evaluated is not valid."""
@@ -147,7 +213,9 @@ class Run:
             "feasible_share": np.count_nonzero(population.feasible) / population.size,
             **self.algorithm.watch(state),
         }
-        self._recorded.append(row)
+        if not self._columns:
+            self._columns = tuple(row)
+        self._recorded.extend(float(row[name]) for name in self._columns)
 
 
 def _better(best: Population | None, points: Population) -> Population | None:
@@ -158,3 +226,27 @@ def _better(best: Population | None, points: Population) -> Population | None:
     if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
         return points.take([row])
     return best
+
+
+def _in_one_piece(tree: Any) -> Any:
+    """The tree, every array of it contiguous, so that a state computes the same before and after it was stored."""
+    if type(tree) is np.ndarray:
+        return tree if tree.flags.forc else tree.copy()
+    names = _names_of(type(tree))
+    changed = {}
+    for name in names:
+        old = getattr(tree, name)
+        new = _in_one_piece(old)
+        if new is not old:
+            changed[name] = new
+    if not changed:
+        return tree
+    tree = copy.copy(tree)
+    for name, value in changed.items():
+        object.__setattr__(tree, name, value)
+    return tree
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -108,6 +108,7 @@ class Spent:
 
 def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
     """A coroutine to its end: its state, the evaluations used by then, and the best point by then."""
+    import jax
     import jax.numpy as jnp
 
     points = None
@@ -125,6 +126,7 @@ def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, be
             x, asked = request, None if asked is None else asked + request.shape[0]
             counts = used + jnp.arange(1, x.shape[0] + 1) <= budget  # the same for every run of a batch
             used = jnp.minimum(used + x.shape[0], budget)
+        x = jax.lax.optimization_barrier(x)  # made once, not again wherever it is used
         f, violation = evaluate(x)
         none = jnp.empty((x.shape[0], 0))
         points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), none, none)

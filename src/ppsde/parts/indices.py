@@ -21,7 +21,7 @@ def place(u: Array, count: Array | int) -> Array:
     return (u * count).astype(int)
 
 
-def uniform_index(u: Array, n: int, *taken: Array) -> Array:
+def uniform_index(u: Array, n: Array | int, *taken: Array) -> Array:
     """An index in 0 .. n - 1 per row, uniform over those not taken; u and each of `taken` (m,), taken distinct.
 
     Examples
@@ -75,10 +75,12 @@ def ranked_pool(n: int, size: int) -> Pool:
     return Pool(weights, ends, index)
 
 
-def best_index(u: Array, count: int, taken: Array) -> Array:
-    """An index in 0 .. count - 1 per row, uniform over those that are not `taken` (m,), which may lie beyond."""
-    index = place(u, count - (taken < count))
-    return index + (index >= taken)
+def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
+    """An index in 0 .. count - 1 per row, uniform over those not taken; `taken` (m,) each, distinct, may lie beyond."""
+    index = place(u, count - sum(t < count for t in taken))
+    for step in _rising(taken):
+        index = index + (index >= step)
+    return index
 
 
 def _rising(taken: tuple[Array, ...]) -> list[Array]:
@@ -100,3 +102,9 @@ def best_first(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:
     xp = namespace(r1)
     best = xp.minimum(xp.minimum(r1, r2), r3)
     return best, xp.where(r2 == best, r1, r2), xp.where(r3 == best, r1, r3)
+
+
+def best_to_worst(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:
+    """Three ranks, the best first and the worst last."""
+    best, second, worst = _rising((r1, r2, r3))
+    return best, second, worst

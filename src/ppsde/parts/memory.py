@@ -11,6 +11,7 @@ from .indices import place
 
 TINY = float(np.finfo(float).tiny)  # the smallest F, where rounding would give 0
 SPREAD = 0.1  # scale of the Cauchy law of F and standard deviation of the normal law of CR around a memory cell
+CLOSED = -np.inf  # a cell of CR that gives 0 for ever: what is added to it changes nothing (L-SHADE's terminal value)
 
 
 def positive_cauchy(location: Array, u: Array) -> Array:
@@ -20,6 +21,12 @@ def positive_cauchy(location: Array, u: Array) -> Array:
     p = 1.0 - u * (1.0 - not_positive)  # uniform over what the redrawing leaves
     F = location + SPREAD * xp.tan(np.pi * (p - 0.5))
     return xp.minimum(xp.maximum(F, TINY), 1.0)
+
+
+def clipped_normal(location: Array, z: Array, deviation: float = SPREAD) -> Array:
+    """CR from a normal law around `location`, brought into [0, 1]; z standard normal."""
+    xp = namespace(z)
+    return xp.minimum(xp.maximum(location + deviation * z, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -35,28 +42,54 @@ class Memory:
         blank = xp.ones((strategies, size))  # type: ignore[attr-defined]
         return cls(F * blank, CR * blank, xp.zeros(strategies, dtype=int))  # type: ignore[attr-defined]
 
-    def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
+    def draw(
+        self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array, deviation: float = SPREAD
+    ) -> tuple[Array, Array]:
         """F and CR (m,) for rows of the given strategies, both around one cell drawn uniformly."""
-        xp = namespace(u_cell)
         cell = place(u_cell, self.F.shape[1])
-        CR = xp.minimum(xp.maximum(self.CR[strategy, cell] + SPREAD * z_CR, 0.0), 1.0)
+        CR = clipped_normal(self.CR[strategy, cell], z_CR, deviation)
         return positive_cauchy(self.F[strategy, cell], u_F), CR
 
-    def learn(self, strategy: Array, F: Array, CR: Array, gain: Array) -> Memory:
+    def learn(
+        self,
+        strategy: Array,
+        F: Array,
+        CR: Array,
+        gain: Array,
+        *,
+        ties: Array | None = None,
+        lehmer_CR: bool = False,
+        closing: bool = False,
+    ) -> Memory:
         """Write the means over the successes, weighted by their gains (m,), 0 for no success.
 
         The mean of F is Lehmer's, sum w F^2 / sum w F; that of CR arithmetic. A strategy without gain keeps its cells.
+
+        ties       rows (m,) that succeed without gain; where a strategy has only such successes, they weigh alike
+        lehmer_CR  the mean of CR is Lehmer's too (L-SHADE)
+        closing    a cell of CR closes for ever when every success of its strategy had CR = 0 (L-SHADE)
         """
         xp = namespace(gain)
         strategies, size = self.F.shape
-        w = xp.where(strategy == xp.arange(strategies)[:, None], gain, 0.0)
+        mine = strategy == xp.arange(strategies)[:, None]
+        w = xp.where(mine, gain, 0.0)
+        if ties is not None:
+            w = xp.where((w.max(axis=1) == 0)[:, None], mine & ties, w)
         largest = w.max(axis=1)
         learned = largest > 0
         w = w / xp.where(learned, largest, 1.0)[:, None]  # so that no sum can overflow
         total, wF, wFF, wCR = w.sum(axis=1), w @ F, w @ (F * F), w @ CR
         cell = (xp.arange(size) == self.next[:, None]) & learned[:, None]
+        mean_CR = wCR / (total + ~learned)  # + 1 where nothing was learned: no 0 / 0
+        if lehmer_CR:
+            mean_CR = (w @ (CR * CR)) / (wCR + (wCR == 0))
+        if closing:
+            success = gain > 0 if ties is None else (gain > 0) | ties
+            none = ~(mine & success & (CR > 0)).any(axis=1)
+            closed = self.CR[xp.arange(strategies), self.next] == CLOSED
+            mean_CR = xp.where(none | closed, CLOSED, mean_CR)
         return Memory(
-            F=xp.where(cell, (wFF / (wF + ~learned))[:, None], self.F),  # + 1 where nothing was learned: no 0 / 0
-            CR=xp.where(cell, (wCR / (total + ~learned))[:, None], self.CR),
+            F=xp.where(cell, (wFF / (wF + ~learned))[:, None], self.F),
+            CR=xp.where(cell, mean_CR[:, None], self.CR),
             next=xp.where(learned, (self.next + 1) % size, self.next),
         )

@@ -100,7 +100,7 @@ class Stage:
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
         now = replace(when(switch, lambda: self._pull(G, population), self), lowest=lowest)
         length = settings.pull_length * total
-        elapsed = (G - now.began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        elapsed = (G - now.began) / xp.maximum(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
         open_ = now.pull & (last > G)
         epsilon = when(open_, lambda: now._epsilon(elapsed, population, settings), xp.zeros_like(self.epsilon))
         return replace(now, pull=now.pull | (last <= G), epsilon=epsilon)

@@ -6,8 +6,10 @@ Stochastic ranking is the one rule that is not two keys; it stands at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,6 +54,17 @@ class Penalty:
         valid = points.valid
         penalised = points.f + self.weight * xp.where(valid, points.violation, 0.0)
         return xp.where(valid, 0.0, np.inf), penalised
+
+
+@dataclass(frozen=True)
+class Death:
+    """Feasible points by their objective; the infeasible behind them, all alike: a death penalty."""
+
+    def keys(self, points: Points) -> Keys:
+        xp = namespace(points.f)
+        feasible = points.violation == 0.0
+        first = xp.where(feasible, 0.0, xp.where(points.valid, 1.0, np.inf))
+        return first, xp.where(feasible, points.f, 0.0)
 
 
 def push() -> Rule:
@@ -100,7 +113,7 @@ def best_of(rule: Rule, points: Population, groups: int) -> Array:
     return picked
 
 
-def stochastic_ranking(points: Population, u: Array, probability: float = 0.45) -> Array:
+def stochastic_ranking(points: Population, u: Array, probability: Array | float = 0.45) -> Array:
     """The rows ranked by stochastic ranking (Runarsson and Yao 2000); u (sweeps, n // 2 + 1) uniform numbers.
 
     Neighbours are compared by objective with the given probability, or if both are feasible; else by violation.
@@ -109,15 +122,44 @@ def stochastic_ranking(points: Population, u: Array, probability: float = 0.45) 
     """
     xp = namespace(points.f)
     n = points.size
-    rows = xp.arange(n)
-    for sweep in range(u.shape[0]):
-        offset = sweep % 2
-        pairs = (n - offset) // 2
-        left, right = rows[offset : offset + 2 * pairs : 2], rows[offset + 1 : offset + 2 * pairs : 2]
-        f_l, f_r, v_l, v_r = points.f[left], points.f[right], points.violation[left], points.violation[right]
-        both_valid = (v_l < np.inf) & (v_r < np.inf)
-        by_f = (((v_l == 0) & (v_r == 0)) | (u[sweep, :pairs] < probability)) & both_valid
-        swap = xp.where(by_f, f_l > f_r, v_l > v_r)
-        middle = xp.stack([xp.where(swap, right, left), xp.where(swap, left, right)], axis=1).reshape(-1)
-        rows = xp.concatenate([rows[:offset], middle, rows[offset + 2 * pairs :]])
-    return rows
+    f, v = points.f, points.violation
+    valid, feasible = points.valid, points.feasible
+    higher, worse = f[:, None] > f, v[:, None] > v  # (n, n): whether a row on the left is to go behind one on the right
+    by_f = xp.where(valid[:, None] & valid, higher, worse)
+    by_v = xp.where(feasible[:, None] & feasible, higher, worse)
+    places = xp.arange(n)
+    left, right, pair = (xp.asarray(table) for table in _neighbours(n))
+    partner = left + right - places  # (2, n)
+
+    def sweep(k: Array | int, rows: Array) -> Array:
+        turn = k % 2
+        l, r = rows[left[turn]], rows[right[turn]]
+        swap = xp.where(u[k, pair[turn]] < probability, by_f[l, r], by_v[l, r])
+        return rows[xp.where(swap, partner[turn], places)]
+
+    return repeated(u.shape[0], sweep, places)
+
+
+@lru_cache(maxsize=64)
+def _neighbours(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For even sweeps and odd ones (2, n): the left place and the right place of each place's pair, and its number.
+
+    A place at an end that has no neighbour in a sweep is its own.
+    """
+    places, offset = np.arange(n), np.array([[0], [1]])
+    pair = (places - offset) // 2
+    left, right = offset + 2 * pair, offset + 2 * pair + 1
+    alone = (left < 0) | (right >= n)
+    return np.where(alone, places, left), np.where(alone, places, right), pair
+
+
+def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> Array:
+    """`step(k, value)` for k = 0 .. count - 1, one after another; in JAX a loop, since unrolled it compiles for long."""
+    if namespace(start) is not np:
+        import jax
+
+        return jax.lax.fori_loop(0, count, step, start)
+    value = start
+    for k in range(count):
+        value = step(k, value)
+    return value

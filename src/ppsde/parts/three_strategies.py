@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..algorithm import Task
-from ..arrays import Array, gather, namespace, when
+from ..arrays import Array, gather, mended, namespace
 from ..streams import Stream
 from .bounds import REPAIRS
 from .indices import best_index, place
-from .memory import Memory
 from .parents import trio
 from .variation import binomial, guided
 
@@ -22,7 +21,7 @@ class Settings(Protocol):
     @property
     def parents(self) -> str: ...
     @property
-    def pbest(self) -> int | float: ...
+    def pbest(self) -> int | float | tuple[int, int]: ...
     @property
     def repair(self) -> str: ...
     @property
@@ -31,8 +30,14 @@ class Settings(Protocol):
     def current_to_rand_crossover(self) -> bool: ...
 
 
+class Parameters(Protocol):
+    """Where F and CR come from: a `Memory`, or a `ParameterPool`."""
+
+    def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]: ...
+
+
 def trials_of(
-    x: Array, i: Array, strategy: Array, u: Array, memory: Memory, settings: Settings, task: Task, rng: Stream
+    x: Array, i: Array, strategy: Array, u: Array, parameters: Parameters, settings: Settings, task: Task, rng: Stream
 ) -> tuple[Array, Array, Array]:
     """One trial (m, d) per target i (m,) with its strategy (m,), and the F and CR (m,) that made it.
 
@@ -42,9 +47,9 @@ def trials_of(
     (n, d), m = x.shape, i.shape[0]
     u_cell, u_F, u_best, u_kept, u_K = rng.uniform(5, m)
     u_parents = rng.uniform(3, m)
-    F, CR = memory.draw(strategy, u_cell, u_F, rng.normal(m))
-    count = settings.pbest if isinstance(settings.pbest, int) else max(2, round(settings.pbest * n))
-    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, min(count, n), i), -1)
+    F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
+    count = best_count(settings.pbest, n, m, rng)
+    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
     r1, r2, r3 = trio(settings.parents, u_parents, i, strategy == RAND, pbest, n)
     K = F if settings.K == "F" else xp.where(strategy == CURRENT_TO_RAND, u_K, F)
     parents = gather(x, i)
@@ -52,6 +57,19 @@ def trials_of(
     crossed = CR if settings.current_to_rand_crossover else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
     trials = binomial(mutants, parents, crossed, u, place(u_kept, d))
     spare = rng.uniform(m, d) if settings.repair == "resample" else u
-    left = ((trials < task.lower) | (trials > task.upper)).any()
+    outside = (trials < task.lower) | (trials > task.upper)
     repair = REPAIRS[settings.repair]
-    return when(left, lambda: repair(trials, task.lower, task.upper, parents, spare), trials), F, CR
+    return mended(outside, lambda: repair(trials, task.lower, task.upper, parents, spare), trials), F, CR
+
+
+def best_count(pbest: int | float | tuple[int, int], n: int, m: int, rng: Stream) -> Array | int:
+    """Of how many best a row draws its pbest: a count, a share of n, or (m,) any from one count to another.
+
+    Numbers of a range are rounded to the nearest, so that its ends come half as often as what lies between.
+    """
+    if isinstance(pbest, int):
+        return min(pbest, n)
+    if isinstance(pbest, float):
+        return min(max(2, round(pbest * n)), n)
+    least, most = min(pbest[0], n), min(pbest[1], n)
+    return (least + (most - least) * rng.uniform(m) + 0.5).astype(int)

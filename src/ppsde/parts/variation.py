@@ -38,3 +38,23 @@ def binomial(mutants: Array, parents: Array, CR: Array, u: Array, kept: Array) -
     xp = namespace(mutants)
     from_mutant = (u <= CR[:, None]) | (xp.arange(mutants.shape[1]) == kept[:, None])
     return xp.where(from_mutant, mutants, parents)
+
+
+def binomial_or_one(mutants: Array, parents: Array, CR: Array, u: Array, spare: Array) -> Array:
+    """Each component from the mutant where u < CR; component `spare` (m,) only where that takes none."""
+    xp = namespace(mutants)
+    from_mutant = u < CR[:, None]
+    none = ~from_mutant.any(axis=1, keepdims=True)
+    from_mutant = from_mutant | (none & (xp.arange(mutants.shape[1]) == spare[:, None]))
+    return xp.where(from_mutant, mutants, parents)
+
+
+def exponential(mutants: Array, parents: Array, CR: Array, u: Array, start: Array) -> Array:
+    """Exponential crossover: component `start` (m,) from the mutant, then the next ones, cyclically, while chance lasts.
+
+    Going on k times has probability CR^k, so one uniform number u (m,) per row decides how far it goes.
+    """
+    xp = namespace(mutants)
+    d = mutants.shape[1]
+    steps = (xp.arange(d) - start[:, None]) % d
+    return xp.where(u[:, None] < CR[:, None] ** steps, mutants, parents)

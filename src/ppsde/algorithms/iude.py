@@ -1,0 +1,142 @@
+"""IUDE: improved unified differential evolution, the winner of the CEC2018 competition on constrained problems.
+
+Trivedi, Srinivasan, Biswas, "An Improved Unified Differential Evolution Algorithm for Constrained Optimization
+Problems", CEC 2018.
+
+The population, sorted by the feasibility rule, is halved. Each member of the top half makes three trials, one per
+strategy, and the best of them by feasibility competes with it under a shrinking epsilon; the strategies' wins decide
+which one each member of the bottom half uses. F and CR come from success-history memories that the top half teaches.
+
+Deviations (the paper or its program says / we do / because)
+  population size        100 in the program / `population_size` 100, or 5 D where None / successors have 5 D
+  p of pbest             5, then any from 5 to 20 / `pbest_least`, `pbest_most` / the program draws it
+  equal rates at first   25 generations in the paper, 99 in the program / `equal_generations` 99 / the program's results
+  violation              a mean over the constraints / their sum / one measure for all methods
+  gain in violation      divided by the number of constraints once more / not / likewise
+  epsilon that starts    below exp(-6): grows to it / stays / an epsilon that grows makes no sense
+  redrawing              parents and F until they fit / by inverse distribution / the same laws
+  budget                 overshot by less than a generation / met exactly / fairness
+Checked against: a literal version (tests/reference/iude.py) fed the same draws; the printed D = 10 means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, namespace
+from ..parts.choices import check_choices, check_count, check_range
+from ..parts.competition import Competition, strategy_by_rate
+from ..parts.epsilon import ClosingEpsilon
+from ..parts.memory import Memory
+from ..parts.rules import Epsilon, Feasibility, best_of, better, gain
+from ..parts.sampling import first_points
+from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ..population import Population, choose, join
+from ..streams import Stream
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # sorted by the feasibility rule: the index is the rank
+    generation: Array  # how many were made
+    closing: ClosingEpsilon
+    competition: Competition
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class IUDE:
+    """Settings; see the deviations above."""
+
+    population_size: int | None = 100
+    memory_size: int = 100
+    pbest_least: int = 5
+    pbest_most: int = 20
+    strategy_window: int = 25
+    equal_generations: int = 99
+    closes: float = 0.5  # the share of all generations after which epsilon is 0
+    parents: Literal["ranked-top", "ranked-rand", "best-of-three", "uniform"] = "ranked-top"
+    repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
+    K: ClassVar[str] = "F"
+    current_to_rand_crossover: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_count(self, 1, "memory_size", "strategy_window")
+        check_count(self, 0, "equal_generations")
+        check_count(self, 2, "pbest_least")
+        check_count(self, self.pbest_least, "pbest_most")
+        if self.population_size is not None:
+            check_count(self, 8, "population_size")
+        check_range(self, 0.01, 0.99, "closes")
+
+    @property
+    def pbest(self) -> tuple[int, int]:
+        return self.pbest_least, self.pbest_most
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
+        xp = namespace(points.f)
+        return State(
+            population=points.sorted(),
+            generation=xp.asarray(0),
+            closing=ClosingEpsilon.of(points),
+            competition=Competition.fresh(self.strategy_window, 3, xp),
+            memory=Memory.fresh(3, self.memory_size, xp),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population = state.population
+        xp = namespace(population.f)
+        n = population.size
+        top = (n + 1) // 2
+        G = state.generation + 1
+        closing = state.closing.at(G / max(task.max_evaluations // (n + 2 * top), 1))
+
+        # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        targets = xp.arange(3 * top) % top
+        strategy = xp.arange(3 * top) // top
+        u = rng.uniform(3 * top, task.dimension)
+        x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
+        trials = yield x
+        picked = best_of(Feasibility(), trials, 3)
+        won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
+
+        # Bottom half: one trial per target, by a strategy that won in the generations before this one.
+        bottom_strategy = strategy_by_rate(rng.uniform(n - top), self._rates(state))
+        u = rng.uniform(n - top, task.dimension)
+        x, _, _ = trials_of(population.x, xp.arange(top, n), bottom_strategy, u, state.memory, self, task, rng)
+        bottom_trials = yield x
+
+        # Replacement by epsilon; learning by feasibility, from each trial of the top half that beats its target.
+        offspring = join(trials.take(picked), bottom_trials)
+        rule = Epsilon(closing.epsilon(self.closes))
+        accepted = better(rule.keys(offspring), rule.keys(population))
+        gains = gain(Feasibility(), trials, population.scores(targets))
+        return State(
+            population=choose(accepted, offspring, population).sorted(),
+            generation=G,
+            closing=closing,
+            competition=state.competition.record(G, won),
+            memory=state.memory.learn(strategy, F, CR, gains),
+        )
+
+    def answer(self, state: State, kept: Population) -> Population:
+        """The best point that ever was in a population: the program keeps it aside."""
+        return kept
+
+    def watch(self, state: State) -> dict[str, Array]:
+        rates = self._rates(state)
+        return {
+            "epsilon": state.closing.epsilon(self.closes),
+            "rate_rand": rates[RAND],
+            "rate_current_to_rand": rates[CURRENT_TO_RAND],
+            "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
+        }
+
+    def _rates(self, state: State) -> Array:
+        """How often the next generation's bottom half uses each strategy (3,)."""
+        G = state.generation + 1
+        return namespace(G).where(self.equal_generations < G, state.competition.rates(G), 1 / 3)

@@ -1,0 +1,136 @@
+"""LSHADE44: L-SHADE with four competing strategies, for constrained problems.
+
+Polakova, "L-SHADE with Competing Strategies Applied to Constrained Optimization", IEEE Congress on Evolutionary
+Computation 2017, pp. 1683-1689.
+
+Every member makes one trial, by one of four strategies: current-to-pbest/1 with an archive or randrl/1, with binomial
+or exponential crossover. The more successes a strategy has had, the more often it is used; each has its own memory for
+F and CR. The population shrinks linearly, the archive with it.
+
+Deviations (the author's program does / we do / because)
+  violation                 a mean over the constraints, |h| beyond the tolerance / the sum, |h| less the tolerance / one
+                            measure for all methods
+  equal violations > 0      accepts whatever f is / f decides / the order is then total
+  comparison                the feasibility rule / `rule` / constraint handling is a setting
+  inequality of C09         not counted / counted / it is part of the problem
+  CR around its cell        deviation sqrt(0.1), 0.1 by L-SHADE's convention / `CR_deviation` sqrt(0.1) / the program
+  randrl: second and worst  a swap by chance has two equal arms / `randrl` "ranked", no swap; "random" / the program
+  only ties succeed         0 / 0 / they weigh alike / no NaN
+  terminal value of CR      -1 / minus infinity, which stays 0 after any draw / no special case
+  budget                    overshot by less than a generation / met exactly / fairness
+  answer                    the first of the least violation / the best of those / the program's order is an accident
+Checked against: a literal version (tests/reference/lshade44.py) fed the same draws; the printed D = 10 means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..algorithm import Ask, Coroutine, Task
+from ..arrays import Array, namespace
+from ..parts.choices import check_choices, check_count, check_range
+from ..parts.four_strategies import FourStrategies
+from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.rules import accepts, gain
+from ..parts.sampling import first_points
+from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
+from ..population import Population, choose
+from ..streams import Stream
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # best first: the index is the rank; the first `size` rows are alive
+    generation: Array  # how many were made
+    evaluations: Array
+    size: Array
+    strategies: FourStrategies
+    handling: Handling
+
+
+@dataclass(frozen=True)
+class LSHADE44:
+    """Settings; see the deviations above."""
+
+    population_size: int | None = None  # at the start; 18 D if not given
+    final_size: int = 4
+    memory_size: int = 6
+    pbest: float = 0.11  # share of the population
+    archive_rate: float = 2.6  # of the population
+    prior: int = 2  # successes that a strategy starts with
+    least_share: float = 0.05  # of a strategy; below it all counts start again
+    CR_deviation: float = 0.1**0.5
+    randrl: Literal["ranked", "random"] = "ranked"
+    rule: str = "feasibility"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_count(self, 4, "final_size")
+        if self.population_size is not None:
+            check_count(self, self.final_size, "population_size")
+        check_count(self, 1, "memory_size", "prior")
+        check_range(self, 0.0, 1.0, "pbest", "CR_deviation")
+        check_range(self, 0.0, 0.25, "least_share")
+        check_range(self, 0.0, 100.0, "archive_rate")
+        check_rule(self)
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        n = self.population_size or max(18 * task.dimension, self.final_size)
+        points = yield first_points(task, n, rng)
+        xp = namespace(points.f)
+        handling = handling_of(self.rule, n, xp)
+        rule = handling.rule(points, xp.asarray(0.0), rng)
+        return State(
+            population=points.take(handling.rank(rule, points, rng)),
+            generation=xp.asarray(0),
+            evaluations=xp.asarray(n),
+            size=xp.asarray(n),
+            strategies=FourStrategies.fresh(self, n, task.dimension, xp),
+            handling=handling.after(points, xp.asarray(0.0)),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population, size = state.population, state.size
+        n = population.size
+        elapsed = elapsed_share(state.evaluations, task)
+        rule = state.handling.rule(population, elapsed, rng)
+
+        # One trial per living member, by a strategy that succeeds.
+        made = state.strategies.make(population.x, size, self, task, rng)
+        trials = yield Ask(made.x, alive(n, size))
+
+        # A trial that is not worse replaces its parent, counts for its strategy and teaches its memory.
+        accepted = accepts(rule, trials, population)
+        offspring = choose(accepted, trials, population)
+        success = accepted & population.valid
+        gains = gain(rule, trials, population)
+        limit = rounded(self.archive_rate * size)
+        learned = state.strategies.learn(made, population.x, success, gains, limit, rng.uniform(n))
+
+        # The worst are removed, and as many of the archive at random.
+        evaluations = state.evaluations + size
+        fewer = linear_size(n, self.final_size, elapsed_share(evaluations, task))
+        after = shrunk(offspring.take(state.handling.rank(rule, offspring, rng)), fewer)
+        return State(
+            population=after,
+            generation=state.generation + 1,
+            evaluations=evaluations,
+            size=fewer,
+            strategies=learned.cut(rounded(self.archive_rate * fewer), rng),
+            handling=state.handling.after(after, elapsed),
+        )
+
+    def answer(self, state: State, kept: Population) -> Population:
+        """The best of the last population."""
+        return state.population.take(state.population.best()[None])
+
+    def watch(self, state: State) -> dict[str, Array]:
+        rates = state.strategies.rates
+        return {
+            "size": state.size,
+            "rate_pbest_bin": rates[0],
+            "rate_pbest_exp": rates[1],
+            "rate_randrl_bin": rates[2],
+            "rate_randrl_exp": rates[3],
+        }

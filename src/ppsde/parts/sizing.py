@@ -1,0 +1,52 @@
+"""Populations that shrink along a run: arrays of fixed shape whose first `size` rows are alive.
+
+Dead rows have no values (f = violation = inf), so they sort last; their points are not to be evaluated or drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..algorithm import Task
+from ..arrays import Array, namespace
+from ..population import Population
+
+
+def rounded(number: Array | float) -> Array:
+    """The nearest integer of a number >= 0, halves up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rounded(np.array([2.4, 2.5, 3.5]))
+    array([2, 3, 4])
+    """
+    return namespace(number).floor(number + 0.5).astype(int)
+
+
+def elapsed_share(evaluations: Array | int, task: Task) -> Array:
+    """The share of the budget that so many evaluations have used, at most 1."""
+    return namespace(evaluations).minimum(evaluations / task.max_evaluations, 1.0)
+
+
+def linear_size(first: int, last: int, elapsed: Array) -> Array:
+    """From `first` at elapsed = 0 down to `last` at 1, along a line (LPSR of L-SHADE)."""
+    return rounded(first + (last - first) * elapsed)
+
+
+def alive(n: int, size: Array) -> Array:
+    """Which of n rows are alive."""
+    return namespace(size).arange(n) < size
+
+
+def shrunk(population: Population, size: Array) -> Population:
+    """A population ranked best first, of which only the first `size` rows stay alive."""
+    xp = namespace(population.f)
+    stays = alive(population.size, size)
+    return replace(
+        population,
+        f=xp.where(stays, population.f, np.inf),
+        violation=xp.where(stays, population.violation, np.inf),
+    )
