@@ -1,11 +1,18 @@
 """Many runs as one compiled program."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import ppsde
 from ppsde import batch
-from ppsde.arrays import bits
+from ppsde.algorithm import Ask
+from ppsde.arrays import bits, namespace
+from ppsde.engines import compiled
+from ppsde.parts.rules import Feasibility, accepts
+from ppsde.parts.sampling import first_points, inside
+from ppsde.population import Population, choose
 from ppsde.suites import get
 
 jax = pytest.importorskip("jax")
@@ -58,28 +65,47 @@ def test_a_run_is_the_same_alone_and_beside_other_problems(together):
         assert bits(column[0]) == bits(together[1].record[name][2]), name
 
 
-def test_batches_that_do_not_fit_are_done_in_turns_with_the_same_results(together, monkeypatch):
-    monkeypatch.setattr(batch, "LARGEST_BATCH", 3 * 8 * batch.COPIES * 2 * 40 * 12)  # room for three runs
-    turns = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
-    assert [bits(a.x) for a in turns] == [bits(b.x) for b in together]
+def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
+    monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # two calls per problem, the second with a run twice
+    calls = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
+    assert [bits(a.x) for a in calls] == [bits(b.x) for b in together]
+    assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
 
 
 def test_a_second_call_compiles_nothing(together):
-    compiled = batch._program.cache_info().misses
+    misses = batch._program_of_width.cache_info().misses
     again = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
-    assert batch._program.cache_info().misses == compiled
+    assert batch._program_of_width.cache_info().misses == misses
     assert bits(again[0].x) == bits(together[0].x)
+
+
+def test_a_program_is_kept_on_disk_and_the_setting_of_jax_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
+    jax.clear_caches()
+    mine = ppsde.Problem(lambda x: ((x - 0.25) ** 2).sum(axis=1), [(-5.0, 5.0)] * 2, vectorized=True)
+    ppsde.solve_batch(mine, runs=1, max_evaluations=300, record=2)
+    assert any((tmp_path / "kept").iterdir())
+    assert jax.config.jax_compilation_cache_dir is None
+    files = len(list((tmp_path / "kept").iterdir()))
+    jax.jit(lambda x: x * 3.0)(1.0)
+    assert len(list((tmp_path / "kept").iterdir())) == files, "what others compile is not ours to keep"
 
 
 def test_floats_stay_32_bits_in_the_rest_of_the_process(together):
     assert jax.numpy.ones(1).dtype == np.float32
 
 
-def test_memory_is_bounded_whatever_the_number_of_runs():
+@pytest.mark.parametrize("runs", [1, 2, 7, 8, 9, 25, 30, 31, 700, 100_000])
+def test_a_call_takes_a_bounded_number_of_runs_and_few_of_them_twice(runs):
     problem = get("cec2017").problem("C01", 10, instance=1)
-    at_once = batch._runs_at_once([problem], 100_000)
-    assert 25 <= at_once < 100_000
-    assert batch._runs_at_once([problem], 7) == 7
+    width = compiled.width_of([problem], runs, aside=False)
+    assert 1 <= width <= compiled.IN_A_ROW
+    assert (-runs % width) / runs < 0.12
+    # Beside each other they are always as many, so that the program, and with it every bit, is the same.
+    assert compiled.width_of([problem], runs, aside=True) == compiled.SIDE_BY_SIDE
+    assert compiled.width_of([problem] * 28, runs, aside=True) == 25
+    large = get("cec2017").problem("C01", 100, instance=1)
+    assert compiled.width_of([large] * 28, runs, aside=True) < 25
 
 
 def test_a_function_of_ones_own_runs_compiled():
@@ -89,6 +115,84 @@ def test_a_function_of_ones_own_runs_compiled():
     mine = ppsde.Problem(fun, [(-5.0, 5.0)] * 3, vectorized=True)
     result = ppsde.solve_batch(mine, runs=2, max_evaluations=6000, device="cpu")
     assert result.feasible.all() and result.f == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_function_of_one_point_is_mapped_over_the_rows():
+    def fun(x):
+        return (x**2).sum(), [1.0 - x[0], x[1] - 3.0], None
+
+    point = ppsde.Problem(fun, [(-5.0, 5.0)] * 3)
+    rows = ppsde.Problem(
+        lambda x: ((x**2).sum(axis=1), jax.numpy.stack([1.0 - x[:, 0], x[:, 1] - 3.0], axis=1), None),
+        [(-5.0, 5.0)] * 3,
+        vectorized=True,
+    )
+    one, many = (ppsde.solve_batch(p, runs=2, max_evaluations=2000, seed=1) for p in (point, rows))
+    np.testing.assert_allclose(one.f, many.f, rtol=1e-9)
+    assert one.feasible.all()
+
+
+def test_what_cannot_be_traced_runs_on_the_host_engine_with_a_warning():
+    import math
+
+    problem = ppsde.Problem(lambda x: (math.exp(x[0]) + x[1] ** 2, [0.5 - x[0]], []), [(-5.0, 5.0)] * 2)
+    with pytest.warns(RuntimeWarning, match="cannot be compiled, the host engine is used: JAX cannot trace it"):
+        result = ppsde.solve_batch(problem, runs=3, max_evaluations=2000, record=10, seed=5)
+    assert result.feasible.all() and result.f == pytest.approx(math.exp(0.5), rel=1e-3)
+    assert (result.evaluations == 2000).all() and result.record["f"].shape == (3, 10)
+    assert (result.record["f"][:, -1] == result.f).all()
+    alone = ppsde.minimize(problem, max_evaluations=2000, rng=5)
+    assert alone.fun == result.f[0], "run 0 is what minimize does with that seed"
+
+
+def test_an_algorithm_that_says_so_runs_on_the_host_engine(monkeypatch):
+    monkeypatch.setattr(type(ppsde.ALGORITHMS["pps-de"]), "host_only", "its population is a list", raising=False)
+    with pytest.warns(RuntimeWarning, match="pps-de on C05 cannot be compiled.*: its population is a list"):
+        result = ppsde.solve_batch(C05, runs=2, **QUICK)
+    assert (result.evaluations == 3000).all() and result.compile_seconds == 0
+
+
+@dataclass(frozen=True)
+class ShrinkingState:
+    population: Population
+    generation: jax.Array
+    size: jax.Array
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """Random search by a population that loses a member per generation, the dead rows not wanted."""
+
+    capacity: int = 12
+
+    def start(self, task, rng):
+        points = yield first_points(task, self.capacity, rng)
+        xp = namespace(points.f)
+        return ShrinkingState(points.sorted(), xp.asarray(0), xp.asarray(self.capacity))
+
+    def generation(self, state, task, rng):
+        xp = namespace(state.population.f)
+        alive = xp.arange(self.capacity) < state.size
+        trials = yield Ask(inside(task, rng.uniform(self.capacity, task.dimension)), alive)
+        better = accepts(Feasibility(), trials, state.population)
+        after = choose(better, trials, state.population).sorted()
+        return ShrinkingState(after, state.generation + 1, xp.maximum(state.size - 1, 3))
+
+    def answer(self, state, kept):
+        return kept
+
+    def watch(self, state):
+        return {"size": state.size}
+
+
+def test_a_shrinking_population_meets_the_budget_exactly_compiled(monkeypatch):
+    monkeypatch.setitem(ppsde.ALGORITHMS, "shrinking", Shrinking())
+    result = ppsde.solve_batch(C05, method="shrinking", runs=3, max_evaluations=100, record=50)
+    assert (result.evaluations == 100).all()
+    sizes = result.record["size"][0]
+    assert np.nanmin(sizes) == 3 and np.nanmax(sizes) == 11
+    spent = result.record["evaluations"][0]
+    assert spent[~np.isnan(spent)].tolist() == [24, 35, 45, 54, 62, 69, 75, 80, 84, 87, 90, 93, 96, 99, 100]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +208,7 @@ def test_a_function_of_ones_own_runs_compiled():
         ({"device": "abacus"}, "no device 'abacus'"),
         ({"problem": []}, "got none"),
         ({"problem": [C05, get("cec2017").problem("C05", 5, instance=1)]}, "one dimension; got 4, 5"),
-        ({"problem": ppsde.Problem(sum, [(0, 1)])}, "vectorized=True"),
+        ({"problem": [C05, 3]}, "a batch takes a Problem or several; got int"),
     ],
 )
 def test_a_bad_argument_is_named(arguments, words):

@@ -297,6 +297,7 @@ def test_the_published_reading_has_none_of_the_additions() -> None:
     plain: dict[str, Any] = {
         "push_limit": 1.0,
         "schedule": "improved",
+        "cp": 2.0,
         "pull_length": 0.0,
         "patience": 0,
         "reseed": False,

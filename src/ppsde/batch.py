@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from .algorithms import make
+from .engines.turns import runs_on_the_host
 from .optimizer import EVALUATIONS_PER_VARIABLE
 from .problem import Problem
-
-LARGEST_BATCH = 2**28  # bytes of population that one program may hold, about; more runs are done in turns
-COPIES = 16  # arrays of that size that a generation needs at once, about
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,14 @@ def solve_batch(
     Parameters
     ----------
     problem : Problem, or several of one dimension
-        Vectorised, its function written in array code that JAX can trace: those of the built-in suites, or your own.
-        Several share one program.
+        Its function is written in array code that JAX can trace: those of the built-in suites, or your own, of one
+        point or vectorised. Several share one program. What cannot be traced runs on the host engine, run by run,
+        with a warning that says why.
     method : str
         One of `ppsde.ALGORITHMS`.
     runs : int, or a sequence of run numbers
-        25 means the runs 0 to 24. On a CPU a run is the same, bit for bit, whatever runs and problems are beside it;
-        on a GPU to rounding, which a long run makes grow.
+        25 means the runs 0 to 24. A run is the same, bit for bit, whatever runs are beside it; on a CPU also whatever
+        problems, on a GPU with the same problems.
     max_evaluations : int, optional
         Per run; 20000 times the number of variables if not given.
     seed : int
@@ -103,22 +103,63 @@ def solve_batch(
     numbers = _run_numbers(runs)
     budget = _checked(problems, max_evaluations, seed, record)
     algorithm = make(method, options)
-    chosen = _device(device)
-    width = _runs_at_once(problems, len(numbers))
-    began = time.perf_counter()
-    program = _program(algorithm, tuple(map(_Same, problems)), width, budget, record, chosen)
-    compiled = time.perf_counter()
-    parts = []
-    for k in range(0, len(numbers), width):
-        turn = numbers[k : k + width]
-        padded = np.concatenate([turn, np.repeat(turn[-1:], width - len(turn))])  # one program for every turn
-        parts.append([_rows(found, len(turn)) for found in program(padded, seed)])
-    ended = time.perf_counter()
+    found, compile_seconds, run_seconds = _found(
+        algorithm, method, problems, numbers, budget, int(seed), record, device
+    )
     results = [
-        BatchResult(problem=p, **_joined(found), compile_seconds=compiled - began, run_seconds=ended - compiled)
-        for p, found in zip(problems, zip(*parts, strict=True), strict=True)
+        BatchResult(problem=p, **columns, compile_seconds=compile_seconds, run_seconds=run_seconds)
+        for p, columns in zip(problems, found, strict=True)
     ]
     return results[0] if isinstance(problem, Problem) else results
+
+
+def compile_batch(
+    problem: Problem | Sequence[Problem],
+    *,
+    method: str = "pps-de",
+    runs: int | Sequence[int] = 25,
+    max_evaluations: int | None = None,
+    record: int = 200,
+    device: Any = None,
+    options: dict[str, Any] | None = None,
+) -> None:
+    """Compile what `solve_batch` needs for these arguments, so that it starts at once; threads may do so together."""
+    problems = [problem] if isinstance(problem, Problem) else list(problem)
+    budget = _checked(problems, max_evaluations, 0, record)
+    algorithm, chosen = make(method, options), device_of(device)
+    if getattr(algorithm, "host_only", None) is None:
+        _program(algorithm, tuple(map(_Same, problems)), len(_run_numbers(runs)), budget, record, chosen)
+
+
+def _found(
+    algorithm: Any,
+    method: str,
+    problems: list[Problem],
+    numbers: np.ndarray,
+    budget: int,
+    seed: int,
+    record: int,
+    device: Any,
+) -> tuple[list[dict[str, Any]], float, float]:
+    """What the runs give, problem by problem, and the seconds to compile and to run."""
+    chosen = device_of(device)
+    began = time.perf_counter()
+    reason = getattr(algorithm, "host_only", None)
+    if reason is None:
+        from jax.errors import JAXTypeError
+
+        try:
+            program = _program(algorithm, tuple(map(_Same, problems)), len(numbers), budget, record, chosen)
+        except (JAXTypeError, TypeError, AttributeError, ValueError) as error:
+            reason = f"JAX cannot trace it ({str(error).splitlines()[0]})"
+    if reason is not None:
+        message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        found = [runs_on_the_host(algorithm, p, numbers, budget, seed, record) for p in problems]
+        return found, 0.0, time.perf_counter() - began
+    ready = time.perf_counter()
+    found = program(numbers, seed)
+    return found, ready - began, time.perf_counter() - ready
 
 
 class _Same:
@@ -134,24 +175,20 @@ class _Same:
         return id(self.problem)
 
 
-@lru_cache(maxsize=16)
 def _program(algorithm: Any, same: tuple[_Same, ...], runs: int, budget: int, record: int, device: Any) -> Any:
+    from .engines.compiled import width_of
+
+    width = width_of([key.problem for key in same], runs, device.platform != "cpu")
+    return _program_of_width(algorithm, same, width, budget, record, device)
+
+
+@lru_cache(maxsize=16)
+def _program_of_width(
+    algorithm: Any, same: tuple[_Same, ...], width: int, budget: int, record: int, device: Any
+) -> Any:
     from .engines.compiled import Program
 
-    return Program(algorithm, [key.problem for key in same], runs, budget, record, device)
-
-
-def _rows(found: dict[str, Any], count: int) -> dict[str, Any]:
-    return {k: _rows(v, count) if isinstance(v, dict) else v[:count] for k, v in found.items()}
-
-
-def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        name: _joined([part[name] for part in parts])
-        if isinstance(value, dict)
-        else np.concatenate([part[name] for part in parts])
-        for name, value in parts[0].items()
-    }
+    return Program(algorithm, [key.problem for key in same], width, budget, record, device)
 
 
 def _run_numbers(runs: Any) -> np.ndarray:
@@ -167,8 +204,8 @@ def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, recor
     if not problems:
         raise ValueError("problem must be a Problem or several of them; got none")
     for p in problems:
-        if not isinstance(p, Problem) or not p.vectorized:
-            raise ValueError(f"a batch takes Problems with vectorized=True; got {getattr(p, 'name', p)!r}")
+        if not isinstance(p, Problem):
+            raise ValueError(f"a batch takes a Problem or several; got {type(p).__name__}")
         if p.dimension != problems[0].dimension:
             raise ValueError(f"problems of a batch must have one dimension; got {problems[0].dimension}, {p.dimension}")
     budget = EVALUATIONS_PER_VARIABLE * problems[0].dimension if max_evaluations is None else max_evaluations
@@ -178,7 +215,8 @@ def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, recor
     return int(budget)
 
 
-def _device(device: Any) -> Any:
+def device_of(device: Any) -> Any:
+    """The JAX device meant; an error that says what is missing where there is none."""
     try:
         import jax
     except ImportError:
@@ -189,10 +227,3 @@ def _device(device: Any) -> Any:
         return jax.devices(device)[0]
     except RuntimeError as error:
         raise ValueError(f"no device {device!r} here: {error}") from None
-
-
-def _runs_at_once(problems: Sequence[Problem], runs: int) -> int:
-    """As many as fit: memory is bounded whatever the number of runs."""
-    d = problems[0].dimension
-    per_run = 8 * COPIES * len(problems) * (10 * d) * (d + 8)  # about twice a population of 5 d points
-    return max(1, min(runs, LARGEST_BATCH // per_run))

@@ -89,9 +89,13 @@ class Problem:
             raise ValueError(f"{self.name}: points must not hold NaN; row {int(np.isnan(x).any(1).argmax())} does")
         if self.vectorized:
             return self.fun(x)
-        f, g, h = zip(*(self._parts(self.fun(row.copy())) for row in x), strict=True)
+        f, g, h = zip(*(parts_of(self.fun(row.copy())) for row in x), strict=True)
         return np.array(f, float), np.array(g, float).reshape(len(x), -1), np.array(h, float).reshape(len(x), -1)
 
-    @staticmethod
-    def _parts(value: Any) -> tuple[Any, Any, Any]:
-        return value if isinstance(value, tuple) else (value, (), ())
+
+def parts_of(value: Any) -> tuple[Any, Any, Any]:
+    """(f, g, h) of what a function returned; () for constraints that are not there."""
+    if not isinstance(value, tuple):
+        return value, (), ()
+    f, g, h = value
+    return f, () if g is None else g, () if h is None else h

@@ -14,7 +14,7 @@ Deviations (the publication says / we do / because)
   survival of the bottom    two statements / `bottom_survival`: the rule of the stage / Algorithm 1 says so
   memory length H           not given / `memory_size` 6 / LSHADE44 has 6, IUDE's program 100
   what is a success         not given / `success` by the rule of the stage, `teachers` every trial / SHADE's practice
-  tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2, `closes` 0.9 / the push and pull papers
+  tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2 (default 1.5), `closes` 0.9 / the push and pull papers
   "modified" DE/rand/1      not given / `parents` ranked in the top half / IUDE's program
   components out of bounds  not given / `repair` reflect / the only repair that agrees with the printed C08-C11
   value that stagnates      ambiguous / `stagnation_of` the minimum of f / others miss the printed C04
@@ -77,15 +77,15 @@ class PPSDE:
     switch_threshold: float = 1e-3
     switch_guard: float = 1e-6
     stagnation_of: Literal["minimum", "best"] = "minimum"
-    push_limit: float = 0.3
+    push_limit: float = 0.6
     schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
-    theta: float = 0.8
+    theta: float = 0.9
     tau: float = 0.1
     alpha: float = 0.95
-    cp: float = 2.0
+    cp: float = 1.5
     closes: float = 0.9  # the share of all generations after which epsilon is 0
     pull_length: float = 0.5  # the share in which epsilon closes after the switch; 0: not before `closes`
-    patience: int = 50  # 0: never begin anew
+    patience: int = 30  # 0: never begin anew
     reseed: bool = True
     pick: Literal["stage", "feasibility"] = "stage"
     pick_from: Literal["target", "all"] = "target"
@@ -223,4 +223,4 @@ class PPSDE:
 
 
 # The reading of the publication that fits its printed table at D = 10 best.
-PUBLISHED = PPSDE(push_limit=1.0, schedule="improved", pull_length=0.0, patience=0, reseed=False)
+PUBLISHED = PPSDE(push_limit=1.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False)

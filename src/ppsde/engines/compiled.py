@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -15,7 +18,18 @@ from ..arrays import Array
 from ..population import evaluated
 from ..problem import Problem
 from ..streams import root_key
+from .cache import remembered
 from .tracing import run_of
+
+LARGEST_BATCH = {"cpu": 2**28, "gpu": 2**32}  # bytes that one call may hold, about; more runs are done in turns
+COPIES = 16  # arrays of the size of a population that a generation needs at once, about
+SIDE_BY_SIDE = 700  # runs that go side by side on a GPU: 28 problems 25 times
+IN_A_ROW = 8  # runs that follow one another in a call on a CPU, at most
+
+# Without autotuning a program is the same in every process, bit for bit, and compiled sooner; the products here are
+# too small to gain by it.
+ON_A_GPU = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
+_tracing = threading.Lock()  # Python traces one program at a time anyway: in turns, the first is compiled meanwhile
 
 
 @contextmanager
@@ -33,10 +47,11 @@ def float64() -> Any:
 
 
 class Program:
-    """One algorithm with one budget on some problems of one dimension, all their runs in one call.
+    """One algorithm with one budget on some problems of one dimension, compiled once for all their runs.
 
-    On a CPU the runs follow one another, so what a run gives cannot depend on how many there are. On other devices
-    they go side by side: the batch holds them problem by problem, and each problem is evaluated on its own runs alone.
+    On a CPU a call takes a few runs of one problem, which follow one another, so what a run gives cannot depend on
+    what is beside it. On other devices a call takes as many runs of every problem as go side by side, always the same
+    number however few are wanted, for the same reason: which way a device adds up depends on the shapes.
     """
 
     def __init__(
@@ -44,11 +59,10 @@ class Program:
     ) -> None:
         import jax
 
-        self._device, self._count, self._runs = device, len(problems), runs
-        self._numbers = np.repeat(np.arange(len(problems)), runs)
-        self._boxes = [np.repeat([getattr(p, side) for p in problems], runs, axis=0) for side in ("lower", "upper")]
-        aside = device.platform != "cpu"
-        together = _side_by_side(problems, runs) if aside else None
+        self._device, self._problems = device, problems
+        self.aside = device.platform != "cpu"
+        self.width = width_of(problems, runs, self.aside)  # runs of one problem that a call takes
+        together = _side_by_side(problems, self.width) if self.aside else None
 
         def one(key: Array, row: tuple[Array, ...]) -> Any:
             number, lower, upper, run = row
@@ -56,33 +70,112 @@ class Program:
             return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
 
         def batch(key: Array, *rows: Array) -> Any:
-            if aside:
+            if self.aside:
                 return jax.vmap(partial(one, key))(rows)
             return jax.lax.map(partial(one, key), rows)
 
         began = time.perf_counter()
-        with float64(), jax.default_device(device):
-            self._call = jax.jit(batch).lower(*self._arguments(np.arange(runs), 0)).compile()
+        with float64(), jax.default_device(device), remembered():
+            first = next(self._calls(np.arange(self.width, dtype=np.uint32)))
+            with _tracing:
+                lowered = jax.jit(batch).lower(root_key(0), *first[2])
+            self._call = _compiled(lowered, self.aside)
         self.compile_seconds = time.perf_counter() - began
 
-    def __call__(self, runs: np.ndarray, seed: int) -> list[dict[str, Any]]:
-        """What the runs of the given numbers give, problem by problem."""
+    def __call__(
+        self, runs: np.ndarray, seed: int, done: Callable[[int], None] = lambda runs: None
+    ) -> list[dict[str, Any]]:
+        """What the runs of the given numbers give, problem by problem; `done` is told of runs that are over."""
+        key = self._key(seed)
+        found: list[dict[str, Any]] = [{} for _ in self._problems]
+        calls = self._calls(runs.astype(np.uint32))
+        workers = 1 if self.aside else os.cpu_count() or 1
+        with ThreadPoolExecutor(workers) as pool:
+            waiting = [pool.submit(self._execute, key, call) for call in calls]
+            try:
+                for future in waiting:
+                    numbers, places, out = future.result()
+                    for slot, number in enumerate(numbers):
+                        at = slice(slot * self.width, slot * self.width + len(places))
+                        _put(found[number], places, {k: v[at] for k, v in out.items()}, len(runs))
+                    done(len(numbers) * len(places))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return [_nested(columns) for columns in found]
+
+    def _key(self, seed: int) -> Array:
         import jax
 
         with float64(), jax.default_device(self._device):
-            out = jax.tree_util.tree_map(np.asarray, self._call(*self._arguments(runs, seed)))
-        rows = [slice(k * self._runs, (k + 1) * self._runs) for k in range(self._count)]
-        return [jax.tree_util.tree_map(lambda array, at=at: array[at], out) for at in rows]
+            return root_key(seed)
 
-    def _arguments(self, runs: np.ndarray, seed: int) -> tuple[Any, ...]:
-        return root_key(seed), self._numbers, *self._boxes, np.tile(runs.astype(np.uint32), self._count)
+    def _calls(self, runs: np.ndarray) -> Iterator[tuple[list[int], np.ndarray, list[np.ndarray]]]:
+        """Problems by number, places among the runs, and arguments, call by call."""
+        every = list(range(len(self._problems)))
+        for start in range(0, len(runs), self.width):
+            places = np.arange(start, min(start + self.width, len(runs)))
+            padded = runs[np.resize(places, self.width)]  # a call takes a fixed number: some of its runs twice
+            for numbers in [every] if self.aside else [[k] for k in every]:
+                boxes = [
+                    np.repeat([getattr(self._problems[k], side) for k in numbers], self.width, axis=0)
+                    for side in ("lower", "upper")
+                ]
+                yield numbers, places, [np.repeat(numbers, self.width), *boxes, np.tile(padded, len(numbers))]
+
+    def _execute(self, key: Array, call: tuple[list[int], np.ndarray, list[np.ndarray]]) -> Any:
+        import jax
+
+        numbers, places, arguments = call
+        with float64(), jax.default_device(self._device):
+            out = self._call(key, *arguments)
+            record = out.pop("record")
+            flat = {**out, **{f"record {name}": column for name, column in record.items()}}
+            return numbers, places, {name: np.asarray(column) for name, column in flat.items()}
+
+
+def _compiled(lowered: Any, aside: bool) -> Any:
+    """The program; options that another version of XLA does not know are left out."""
+    options = ON_A_GPU if aside else {}
+    while True:
+        try:
+            return lowered.compile(compiler_options=options or None)
+        except Exception as error:
+            known = {name: value for name, value in options.items() if name not in str(error)}
+            if len(known) == len(options):
+                raise
+            options = known
+
+
+def width_of(problems: Sequence[Problem], runs: int, aside: bool) -> int:
+    """How many runs of a problem one call takes: memory is bounded whatever the number of runs."""
+    d = problems[0].dimension
+    per_run = 8 * COPIES * (10 * d) * (d + 8)  # about twice a population of 5 d points
+    if aside:
+        most = LARGEST_BATCH["gpu"] // (per_run * len(problems))
+        return max(1, min(SIDE_BY_SIDE // len(problems), most))
+    most = max(1, min(runs, IN_A_ROW, LARGEST_BATCH["cpu"] // per_run))
+    return min(range(most, (most - 1) // 2, -1), key=lambda width: -runs % width)  # few runs twice in the last call
+
+
+def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.ndarray], runs: int) -> None:
+    """Write rows into their places; the columns are made at the first."""
+    for name, values in rows.items():
+        if name not in columns:
+            columns[name] = np.empty((runs, *values.shape[1:]), values.dtype)
+        columns[name][places] = values
+
+
+def _nested(columns: dict[str, np.ndarray]) -> dict[str, Any]:
+    record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
+    return {**{name: column for name, column in columns.items() if not name.startswith("record ")}, "record": record}
 
 
 def _one_of(problems: Sequence[Problem], number: Array) -> Any:
     """x (n, d) -> f (n,), violation (n,) of the problem with that number.
 
-    The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's arithmetic with the algorithm's, which it would do in one
-    way for a single problem and in another for several.
+    The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's
+    arithmetic with the algorithm's, which it would do in one way for a single problem and in another for several.
     """
     import jax
 
@@ -100,6 +193,8 @@ def _side_by_side(problems: Sequence[Problem], runs: int) -> Any:
     import jax
     import jax.numpy as jnp
 
+    each = [jax.jit(partial(_values, problem)) for problem in problems]  # so that JAX traces a problem once
+
     @jax.custom_batching.custom_vmap
     def evaluate(x: Array) -> tuple[Array, Array]:
         return _values(problems[0], x)
@@ -107,7 +202,7 @@ def _side_by_side(problems: Sequence[Problem], runs: int) -> Any:
     @evaluate.def_vmap
     def _(size: int, batched: list[bool], x: Array) -> Any:
         n, d = x.shape[1:]
-        parts = [_values(p, x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, p in enumerate(problems)]
+        parts = [values(x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, values in enumerate(each)]
         f, violation = (jnp.concatenate(column).reshape(size, n) for column in zip(*parts, strict=True))
         return (f, violation), (True, True)
 
@@ -115,6 +210,35 @@ def _side_by_side(problems: Sequence[Problem], runs: int) -> Any:
 
 
 def _values(problem: Problem, x: Array) -> tuple[Array, Array]:
-    f, g, h = problem.fun(x)
+    f, g, h = traced_values(problem, x)
     points = evaluated(x, f, g, h, problem.tolerance)
     return points.f, points.violation
+
+
+def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:
+    """f (n,), g (n, p), h (n, q) of the rows of x (n, d), by JAX; a function of one point is mapped over the rows."""
+    import jax
+    import jax.numpy as jnp
+
+    from ..problem import parts_of
+
+    def columns(part: Any, n: int) -> Array:
+        part = jnp.asarray(part, float) if len(part) else jnp.empty((n, 0))
+        return part.reshape(n, -1)
+
+    def point(row: Array) -> tuple[Array, Array, Array]:
+        f, g, h = parts_of(problem.fun(row))
+        one = [jnp.ravel(jnp.asarray(part, float)) if len(part) else jnp.empty(0) for part in map(_sequence, (g, h))]
+        return jnp.asarray(f, float).reshape(()), one[0], one[1]
+
+    if not problem.vectorized:
+        return jax.vmap(point)(x)
+    f, g, h = parts_of(problem.fun(x))
+    return jnp.asarray(f, float).reshape(x.shape[0]), columns(g, x.shape[0]), columns(h, x.shape[0])
+
+
+def _sequence(part: Any) -> Any:
+    """Constraints of one point as something that has a length: a single number is one of them."""
+    import jax.numpy as jnp
+
+    return part if isinstance(part, list | tuple) else jnp.ravel(jnp.asarray(part))

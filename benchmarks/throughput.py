@@ -1,0 +1,71 @@
+"""Evaluations per second of compiled batches, over dimensions and runs, and the problem's own share of the time.
+
+    python benchmarks/throughput.py [--device gpu] [--dimensions 10,30,50] [--runs 1,25,700] [--problem C01]
+
+The share is the time of as many evaluations of the same shape with no search around them, in the same process. The
+first line of each dimension includes compilation; the second call, which is timed, does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import ppsde
+from ppsde.batch import device_of
+from ppsde.engines.compiled import _values, float64, width_of
+
+
+def evaluations_alone(problem: ppsde.Problem, rows: int, times: int, device: Any) -> float:
+    """Seconds for `times` evaluations of a batch of rows, each a little different from the last."""
+    import jax
+
+    def body(k: Any, x: Any) -> Any:
+        f, violation = _values(problem, x)
+        return x + 1e-12 * (f + violation)[:, None]  # so that no evaluation can be left out
+
+    with float64(), jax.default_device(device):
+        x = jax.numpy.asarray(np.random.default_rng(1).uniform(problem.lower, problem.upper, (rows, problem.dimension)))
+        loop = jax.jit(partial(jax.lax.fori_loop, 0, times, body))
+        jax.block_until_ready(loop(x))
+        began = time.perf_counter()
+        jax.block_until_ready(loop(x))
+        return time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("cpu", "gpu"))
+    parser.add_argument("--dimensions", default="10,30,50")
+    parser.add_argument("--runs", default="1,25")
+    parser.add_argument("--problem", default="C01")
+    parser.add_argument("--evaluations", type=int, default=20_000, help="per run and variable")
+    arguments = parser.parse_args()
+    device = device_of(arguments.device)
+    print(f"{device.device_kind}: {arguments.problem}, {arguments.evaluations} D evaluations per run")
+    print("   D    runs  compile s     run s  million/s  us each  problem's share")
+    for d in map(int, arguments.dimensions.split(",")):
+        problem = ppsde.suites.get("cec2017").problem(arguments.problem, d, instance=1)
+        budget = arguments.evaluations * d
+        for runs in map(int, arguments.runs.split(",")):
+            batch = partial(ppsde.solve_batch, problem, runs=runs, max_evaluations=budget, record=1, device=device)
+            compile_seconds = batch().compile_seconds
+            seconds = batch(seed=1).run_seconds
+            total = runs * budget
+            aside = device.platform != "cpu"
+            width = min(runs, width_of([problem], runs, aside)) if aside else 1
+            rows = 10 * d * width  # what a generation evaluates
+            alone = evaluations_alone(problem, rows, max(1, total // rows), device)
+            print(
+                f"{d:4d} {runs:7d} {compile_seconds:10.1f} {seconds:9.2f} {total / seconds / 1e6:10.2f} "
+                f"{seconds / total * 1e6:8.4f}  {alone / seconds:14.0%}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

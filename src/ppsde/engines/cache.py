@@ -1,0 +1,59 @@
+"""Compiled programs kept on disk between processes, so that a program is compiled once per machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_lock = threading.Lock()
+_inside = 0  # threads that compile now
+
+
+def folder() -> Path | None:
+    """Where programs are kept: `PPSDE_CACHE`, else the user's cache folder; None where that is set but empty."""
+    named = os.environ.get("PPSDE_CACHE")
+    if named is not None:
+        return Path(named) if named else None
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ppsde" / "programs"
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """JAX with its cache of compiled programs in our folder, inside the block only; its own setting is left alone.
+
+    The folder must be one that nobody else can write to, since programs found there are run.
+    """
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    global _inside
+    path = folder()
+    with _lock:
+        ours = path is not None and (_inside > 0 or jax.config.jax_compilation_cache_dir is None)
+        if ours and _inside == 0:
+            ours = _made(path)
+            if ours:
+                jax.config.update("jax_compilation_cache_dir", str(path))
+                compilation_cache.reset_cache()
+        _inside += ours
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= ours
+            if ours and _inside == 0:
+                jax.config.update("jax_compilation_cache_dir", None)
+                compilation_cache.reset_cache()
+
+
+def _made(path: Path | None) -> bool:
+    """Whether the folder exists now; where it cannot be made, programs are not kept."""
+    try:
+        if path is not None:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return path is not None

@@ -1,0 +1,119 @@
+"""The ranking of the CEC2017 and CEC2018 competitions, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppsde.stats import Outcomes, competition_ranks
+
+NAN = float("nan")
+
+
+def ranked(**runs: Outcomes) -> tuple[list[float], list[float]]:
+    ranks = competition_ranks({"C01": runs})
+    return ranks.by_mean[0].tolist(), ranks.by_median[0].tolist()
+
+
+def test_by_mean_the_feasibility_rate_comes_first_then_the_violation_then_the_objective() -> None:
+    by_mean, _ = ranked(
+        all_feasible_but_high=Outcomes([90.0, 90.0, 90.0]),
+        all_feasible_and_lower=Outcomes([50.0, 50.0, 50.0]),
+        two_of_three_with_less_violation=Outcomes([1.0, 1.0, 1.0], [0.0, 0.0, 0.1]),
+        two_of_three_with_more_violation=Outcomes([0.0, 0.0, 0.0], [0.0, 0.0, 0.2]),
+        one_of_three_with_hardly_any=Outcomes([-9.0, -9.0, -9.0], [0.0, 1e-6, 1e-6]),
+    )
+    assert by_mean == [2, 1, 3, 4, 5]
+
+
+def test_by_median_feasible_goes_first_by_objective_and_infeasible_by_violation() -> None:
+    _, by_median = ranked(
+        infeasible_by_more=Outcomes([-5.0, -5.0, -5.0], [0.0, 0.3, 0.3]),
+        feasible_and_high=Outcomes([9.0, 9.0, 0.0], [0.0, 0.0, 8.0]),
+        infeasible_by_less=Outcomes([70.0, 70.0, 70.0], [0.0, 0.2, 0.2]),
+        feasible_and_low=Outcomes([3.0, 3.0, 3.0]),
+        failed=Outcomes([NAN, NAN, 0.0]),
+    )
+    assert by_median == [4, 2, 3, 1, 5]
+
+
+def test_equal_algorithms_share_the_best_place_as_in_the_published_tables_or_the_mean_of_them() -> None:
+    cells = {"C01": {"a": Outcomes([1.0]), "b": Outcomes([2.0]), "c": Outcomes([1.0]), "d": Outcomes([1.0])}}
+    assert competition_ranks(cells).by_median.tolist() == [[1, 4, 1, 1]]
+    assert competition_ranks(cells, ties="average").by_median.tolist() == [[2, 4, 2, 2]]
+
+
+def test_the_rank_value_is_the_sum_of_both_ranks_over_the_problems() -> None:
+    low, high = Outcomes([1.0, 1.0, 9.0]), Outcomes([2.0, 2.0, 2.0])  # better by median, better by mean
+    ranks = competition_ranks({"C01": {"a": low, "b": high}, "C02": {"a": high, "b": high}})
+    assert ranks.by_mean.tolist() == [[2, 1], [1, 1]]
+    assert ranks.by_median.tolist() == [[1, 2], [1, 1]]
+    assert ranks.total.tolist() == [5, 5]
+    assert [row["place"] for row in ranks.rows()] == [1, 1]
+
+
+def test_values_below_the_cutoff_are_equal_but_do_not_become_feasible() -> None:
+    cells = {"C01": {"a": Outcomes([1e-15]), "b": Outcomes([0.0]), "c": Outcomes([0.0], [1e-12])}}
+    assert competition_ranks(cells).by_mean.tolist() == [[2, 1, 3]]
+    ranks = competition_ranks(cells, zero=1e-8)
+    assert ranks.by_mean.tolist() == ranks.by_median.tolist() == [[1, 1, 3]]
+
+
+def test_failing_is_worse_than_any_violation() -> None:
+    by_mean, _ = ranked(violates=Outcomes([0.0, 0.0], [0.0, 1e9]), fails=Outcomes([0.0, NAN], [0.0, 0.0]))
+    assert by_mean == [1, 2]
+
+
+def test_failing_more_often_is_worse_whatever_the_other_runs_end_with() -> None:
+    by_mean, _ = ranked(
+        twice=Outcomes([0.0, NAN, NAN], [0.0, 0.0, 0.0]),
+        once=Outcomes([9.0, 9.0, NAN], [0.0, 7.0, 0.0]),
+        once_with_less_violation=Outcomes([9.0, 9.0, NAN], [0.0, 6.0, 0.0]),
+    )
+    assert by_mean == [3, 2, 1]
+
+
+def test_algorithms_that_failed_in_every_run_are_last_together() -> None:
+    by_mean, by_median = ranked(a=Outcomes([NAN, NAN]), b=Outcomes([0.0, 0.0], [5.0, 5.0]), c=Outcomes([NAN, NAN]))
+    assert by_mean == by_median == [2, 1, 2]
+
+
+@pytest.mark.parametrize("setting", [{"ties": "max"}, {"zero": -1.0}, {"zero": NAN}])
+def test_bad_settings_are_refused(setting: dict) -> None:
+    with pytest.raises(ValueError, match=str(next(iter(setting.values())))):
+        competition_ranks({"C01": {"a": Outcomes([1.0])}}, **setting)
+
+
+RUN = st.tuples(st.sampled_from([0.0, 1.0, 2.0, 5.0]), st.sampled_from([0.0, 0.0, 0.1, 2.0, NAN]))
+SAMPLE = st.lists(RUN, min_size=3, max_size=3)
+
+
+@settings(deadline=None)
+@given(st.lists(SAMPLE, min_size=2, max_size=5), st.data())
+def test_a_run_that_fails_instead_never_improves_a_rank(samples: list, data: st.DataObject) -> None:
+    run = data.draw(st.integers(0, 2))
+    worse = [(NAN, v) if k == run else (f, v) for k, (f, v) in enumerate(samples[0])]
+    before, after = (
+        competition_ranks({"C": {str(k): Outcomes(*zip(*s, strict=True)) for k, s in enumerate([first, *samples[1:]])}})
+        for first in (samples[0], worse)
+    )
+    assert after.by_mean[0, 0] >= before.by_mean[0, 0]
+    assert after.by_median[0, 0] >= before.by_median[0, 0]
+
+
+@settings(deadline=None)
+@given(st.lists(SAMPLE, min_size=2, max_size=5), st.randoms())
+def test_ranks_do_not_depend_on_the_order_of_the_algorithms(samples: list, random: object) -> None:
+    names = [str(k) for k in range(len(samples))]
+    mixed = list(names)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    cells = {name: Outcomes(*zip(*sample, strict=True)) for name, sample in zip(names, samples, strict=True)}
+    first = competition_ranks({"C": cells}, ties="average")
+    second = competition_ranks({"C": {name: cells[name] for name in mixed}}, ties="average")
+    back = [second.algorithms.index(name) for name in first.algorithms]
+    assert np.array_equal(first.by_mean, second.by_mean[:, back])
+    assert np.array_equal(first.by_median, second.by_median[:, back])
+    k = len(samples)
+    assert first.by_mean.sum() == first.by_median.sum() == k * (k + 1) / 2
