@@ -1,0 +1,115 @@
+"""Verdicts of cells, by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import pytest
+
+from ppsde import published
+from ppsde.reproduction.cells import Ours, Row, totals
+from ppsde.reproduction.page import page
+from ppsde.reproduction.text import COLUMNS, as_csv, line, total_lines
+
+
+def row(
+    mean: float,
+    std: float,
+    printed: tuple[float, float],
+    *,
+    feasible: float = 1.0,
+    known: float = -100.0,
+    problem: str = "C01",
+    excuse: str = "",
+) -> Row:
+    ours = Ours(mean, std, mean, mean, mean, feasible, 0.0, 25)
+    return Row("pps-de", "PPS-DE", 10, problem, ours, published.Cell(*printed), known, excuse)
+
+
+# The standard error of two stds of 3 and 4 over 25 runs each is sqrt(9 + 16) / 5 = 1.
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(12.0, "equal"), (12.01, "worse"), (8.0, "equal"), (7.99, "better"), (math.inf, "worse")]
+)
+def test_equal_is_within_two_standard_errors(mean: float, verdict: str) -> None:
+    assert row(mean, 3.0, (10.0, 4.0)).verdict == verdict
+
+
+@pytest.mark.parametrize(("mean", "agrees"), [(1010.0, True), (1010.1, False), (990.0, True), (989.9, False)])
+def test_or_within_a_hundredth(mean: float, agrees: bool) -> None:
+    assert row(mean, 0.0, (1000.0, 0.0)).agrees == agrees
+
+
+@pytest.mark.parametrize(("mean", "printed", "agrees"), [(1e-8, 0.0, True), (1.1e-8, 0.0, False), (0.0, 3e-27, True)])
+def test_or_both_negligible(mean: float, printed: float, agrees: bool) -> None:
+    assert row(mean, 0.0, (printed, 0.0)).agrees == agrees
+
+
+def test_one_infeasible_run_makes_a_cell_infeasible_however_low_its_mean() -> None:
+    cell = row(-50.0, 0.0, (10.0, 1.0), feasible=0.96)
+    assert cell.verdict == "infeasible" and not cell.holds
+
+
+def test_a_problem_without_feasible_points_is_compared_but_not_judged() -> None:
+    cell = row(5.0, 0.0, (10.0, 1.0), feasible=0.0, problem="C17", excuse=published.UNJUDGED["C17"])
+    assert not cell.judged and cell.verdict == "better"
+    assert line(cell)[-2:] == ["(better)", "-"]
+
+
+@pytest.mark.parametrize(("mean", "holds"), [(11.0, True), (11.01, False), (-100.0 + 1e-8, True)])
+def test_a_cell_holds_up_to_the_printed_mean_plus_its_deviation(mean: float, holds: bool) -> None:
+    assert row(mean, 0.0, (10.0, 1.0)).holds == holds
+
+
+def test_a_cell_holds_at_the_best_known_value_whatever_was_printed() -> None:
+    assert row(2.0, 0.0, (1.0, 0.0), known=2.0 - 1e-9).holds
+    assert not row(2.0, 0.0, (1.0, 0.0), known=2.0 - 1e-7).holds
+
+
+def test_where_printed_means_are_of_infeasible_points_the_best_known_value_is_the_measure() -> None:
+    assert row(-0.168, 0.0, (-46.0, 159.0), known=-0.1688, problem="C11").verdict == "equal"
+    assert row(-0.150, 0.0, (-46.0, 159.0), known=-0.1688, problem="C11").verdict == "worse"
+
+
+def test_what_was_not_printed_is_said_so() -> None:
+    cell = row(1.0, 0.0, (math.nan, math.nan))
+    assert cell.verdict == "not printed" and not cell.agrees and not cell.holds
+
+
+ROWS = [
+    row(12.0, 3.0, (10.0, 4.0)),
+    row(7.0, 3.0, (10.0, 4.0), problem="C02"),
+    row(1.0, 0.0, (2.0, 0.0), problem="C03", feasible=0.5),
+    row(5.0, 0.0, (10.0, 1.0), feasible=0.0, problem="C17", excuse="no feasible point exists"),
+]
+
+
+def test_totals_count_judged_cells_only() -> None:
+    (total,) = totals(ROWS)
+    assert (total["judged"], total["hold"], total["agree"]) == (3, 2, 1)
+    assert (total["better"], total["equal"], total["worse"], total["infeasible"]) == (1, 1, 0, 1)
+    assert total_lines(ROWS) == [
+        "pps-de, D = 10: of 3 judged problems 2 hold, 1 agree with the printed mean; 1 better, 1 equal, 1 infeasible"
+    ]
+
+
+def test_the_csv_holds_every_number_in_full() -> None:
+    (first, *_) = rows = list(csv.DictReader(io.StringIO(as_csv([row(1 / 3, 0.0, (10.0, 4.0)), *ROWS]))))
+    assert len(rows) == 5 and tuple(first) == COLUMNS
+    assert float(first["mean"]) == 1 / 3 and first["verdict"] == "better" and first["judged"] == "True"
+
+
+def test_the_page_escapes_what_it_is_given_and_needs_no_network() -> None:
+    text = page(ROWS, {"command": "<script>alert(1)</script>"})
+    assert "<script" not in text and "&lt;script&gt;" in text
+    assert "http:" not in text and "https:" not in text and "default-src 'none'" in text
+    assert text.count("<tr") == 5 and "(better)" in text
+
+
+def test_the_published_numbers_are_complete() -> None:
+    cells = published.cells()
+    assert len(cells) == 3 * 28 * 8 and {key[2] for key in cells} == set(published.COLUMNS)
+    assert cells[10, "C07", "PPS-DE"] == (-357.0, 145.0)
+    assert sum(math.isnan(cell.mean) for cell in cells.values()) == 29
+    assert len(published.ranks()) == 24
