@@ -48,6 +48,12 @@ class Population:
     def feasible(self) -> Array:
         return self.violation == 0.0
 
+    @property
+    def feasible_share(self) -> Array:
+        """Of the points that have values, those that are feasible."""
+        xp = namespace(self.f)
+        return xp.sum(self.feasible) / xp.maximum(xp.sum(self.valid), 1)
+
     def scores(self, rows: Array) -> Scores:
         """Objective and violation of some rows."""
         return Scores(self.f[rows], self.violation[rows])

@@ -50,3 +50,10 @@ def test_the_quantile_stays_inside_the_population_and_finite() -> None:
     # theta 1 is place n, of which there is none: the last one is taken; a failed point's violation is no epsilon.
     assert float(quantile(np.array([1.0, 2.0, 3.0]), np.asarray(0.0), 1.0, 2.0)) == 3.0
     assert float(quantile(np.array([1.0, 2.0, np.inf]), np.asarray(0.0), 1.0, 2.0)) == HUGE
+
+
+def test_the_quantile_of_the_first_rows_alone() -> None:
+    violation = np.array([0.0, 1.0, 2.0, 3.0, np.inf, np.inf])
+    assert float(quantile(violation, np.asarray(0.0), 0.5, 2.0, np.asarray(4))) == 2.0  # place floor(0.5 * 4)
+    assert float(quantile(violation, np.asarray(0.0), 1.0, 2.0, np.asarray(4))) == 3.0  # the last of them
+    assert float(quantile(np.full(2, np.inf), np.asarray(0.0), 1.0, 2.0, np.asarray(0))) == HUGE

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
-from ppsde.parts.indices import best_first, best_index, place, ranked_pool, uniform_index
+from ppsde.parts.indices import best_first, best_index, best_to_worst, place, ranked_pool, uniform_index
 
 SIZE = 40_000
 
@@ -128,3 +128,17 @@ def test_the_best_of_three_comes_first_and_none_is_lost() -> None:
         result = [int(r[0]) for r in best_first(*(np.array([r]) for r in trio))]
         assert result[0] == 2
         assert sorted(result) == [2, 5, 9]
+
+
+@given(st.data())
+def test_an_index_of_the_best_steps_over_several_of_which_some_lie_beyond(data: st.DataObject) -> None:
+    count = data.draw(st.integers(5, 9))
+    taken = data.draw(st.lists(st.integers(0, 14), unique=True, max_size=4))
+    allowed = [i for i in range(count) if i not in taken]
+    u = (np.arange(len(allowed)) + 0.5) / len(allowed)
+    assert best_index(u, count, *(np.full(len(u), t) for t in taken)).tolist() == allowed
+
+
+def test_three_ranks_are_brought_in_order() -> None:
+    for trio in itertools.permutations([2, 5, 9]):
+        assert [int(r[0]) for r in best_to_worst(*(np.array([r]) for r in trio))] == [2, 5, 9]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_law, p_of_same_law
 
-from ppsde.parts.memory import Memory, positive_cauchy
+from ppsde.parts.memory import CLOSED, Memory, positive_cauchy
 from ppsde.parts.rules import Feasibility, gain
 from ppsde.population import evaluated
 
@@ -135,3 +135,53 @@ def test_a_parent_without_values_teaches_nothing() -> None:
     assert gains.tolist() == [0.0, 0.0]
     memory = Memory.fresh(1, 1).learn(np.zeros(2, int), np.array([0.9, 0.9]), np.array([0.9, 0.9]), gains)
     assert memory.F.tolist() == [[0.5]]
+
+
+def test_CR_may_have_another_deviation() -> None:
+    rng = np.random.default_rng(5)
+    zeros = np.zeros(SIZE, int)
+    _, CR = Memory.fresh(1, 1).draw(
+        zeros, rng.random(SIZE), rng.random(SIZE), rng.standard_normal(SIZE), math.sqrt(0.1)
+    )
+    inside = CR[(CR > 0) & (CR < 1)]
+    edge = 0.5 / math.sqrt(0.1)
+    assert p_of_law(inside, stats.truncnorm(-edge, edge, 0.5, math.sqrt(0.1)).cdf) > LEVEL
+    assert np.mean(CR == 0.0) == pytest.approx(stats.norm.cdf(-edge), abs=5e-3)
+
+
+def test_the_mean_of_CR_may_be_lehmers() -> None:
+    # w = 3/4, 1/4: sum w CR^2 = 0.03 + 0.09 = 0.12, sum w CR = 0.15 + 0.15 = 0.3: 0.4. The arithmetic mean is 0.3.
+    F, CR, gains = np.array([0.5, 0.5]), np.array([0.2, 0.6]), np.array([3.0, 1.0])
+    learned = Memory.fresh(1, 1).learn(np.zeros(2, int), F, CR, gains, lehmer_CR=True)
+    np.testing.assert_allclose(learned.CR, [[0.4]], rtol=1e-14)
+    zero = Memory.fresh(1, 1).learn(np.zeros(2, int), F, np.zeros(2), gains, lehmer_CR=True)
+    assert zero.CR.tolist() == [[0.0]], "and 0 where all are 0"
+
+
+def test_a_cell_closes_when_every_success_had_no_crossover_and_never_opens() -> None:
+    strategy, F = np.array([0, 0, 1, 1]), np.full(4, 0.6)
+    gains = np.array([1.0, 2.0, 1.0, 0.0])
+    # Strategy 0: a success with CR > 0. Strategy 1: its only success had CR = 0; the row with CR = 1 failed.
+    learned = Memory.fresh(2, 1).learn(strategy, F, np.array([0.0, 0.3, 0.0, 1.0]), gains, closing=True)
+    np.testing.assert_allclose(learned.CR, [[0.2], [CLOSED]], rtol=1e-14)
+    again = learned.learn(strategy, F, np.full(4, 0.9), gains, closing=True)
+    np.testing.assert_allclose(again.CR, [[0.9], [CLOSED]], rtol=1e-14)
+    _, CR = again.draw(np.ones(50, int), np.zeros(50), np.full(50, 0.5), np.linspace(-5, 5, 50), 10.0)
+    assert (CR == 0.0).all(), "whatever is drawn"
+    kept = learned.learn(strategy, F, np.zeros(4), np.zeros(4), closing=True)
+    assert kept.CR.tolist() == learned.CR.tolist(), "without success nothing closes"
+
+
+def test_ties_teach_alike_where_nothing_else_succeeded() -> None:
+    strategy = np.array([0, 0, 0, 1, 1, 2])
+    F, CR = np.array([0.4, 0.8, 0.9, 0.2, 1.0, 0.7]), np.array([0.2, 0.6, 0.9, 0.1, 0.8, 0.7])
+    gains = np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0])
+    ties = np.array([True, True, False, True, True, False])
+    learned = Memory.fresh(3, 1).learn(strategy, F, CR, gains, ties=ties)
+    # Strategy 0 has ties only: equal weights, F = (0.16 + 0.64) / 1.2 = 2/3, CR = 0.4. Strategy 1 has a gain, so its
+    # tie weighs nothing. Strategy 2 did not succeed.
+    np.testing.assert_allclose(learned.F, [[2 / 3], [0.2], [0.5]], rtol=1e-14)
+    np.testing.assert_allclose(learned.CR, [[0.4], [0.1], [0.5]], rtol=1e-14)
+    # A tie with CR > 0 keeps a cell open, although it has no weight.
+    closing = Memory.fresh(3, 1).learn(strategy, F, np.array([0, 0, 1, 0, 0.8, 0.0]), gains, ties=ties, closing=True)
+    assert closing.CR.tolist() == [[CLOSED], [0.0], [0.5]]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from statistics_of_draws import LEVEL, p_of_counts
 
 from ppsde.parts.rules import (
+    Death,
     Epsilon,
     Feasibility,
     Penalty,
@@ -67,6 +68,11 @@ def verdict(rule: Rule, trial: tuple[float, float], parent: tuple[float, float])
         (Epsilon(0.0), (0, 9), (0.25, 1), True, 0.25),  # epsilon 0 is the feasibility rule
         (Penalty(10.0), (0.5, 1), (0, 7), True, 1),  # 1 + 10 * 0.5 = 6 against 7
         (Penalty(10.0), (0.5, 3), (0, 7), False, 0),  # 8 against 7
+        (Death(), (0, 1), (0, 3), True, 2),
+        (Death(), (0, 3), (0, 1), False, 0),
+        (Death(), (0, 9), (0.5, 1), True, 0.5),
+        (Death(), (1e-9, -9), (0, 1), False, 0),
+        (Death(), (9, 9), (0.5, 1), True, 0),  # among the infeasible nobody is better
     ],
 )
 def test_a_trial_against_its_parent(
@@ -75,7 +81,7 @@ def test_a_trial_against_its_parent(
     assert verdict(rule, trial, parent) == (accepted, gained)
 
 
-RULES = [Feasibility(), push(), Epsilon(0.5), Epsilon(0.0), Penalty(3.0)]
+RULES = [Feasibility(), push(), Epsilon(0.5), Epsilon(0.0), Penalty(3.0), Death()]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
@@ -112,6 +118,7 @@ def test_ranking_by_each_rule() -> None:
     assert ranking(push(), table).tolist() == [3, 2, 0, 4, 1]
     # f + 2 phi: 1.8, 5, 4, -0.2, 3
     assert ranking(Penalty(2.0), table).tolist() == [3, 0, 4, 2, 1]
+    assert ranking(Death(), table).tolist() == [4, 1, 0, 2, 3]
 
 
 def test_ties_keep_their_order() -> None:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.algorithm import Task
 from ppsde.parts.bounds import REPAIRS
 from ppsde.parts.memory import Memory
 from ppsde.parts.parents import SCHEMES, trio
-from ppsde.parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ppsde.parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, best_count, trials_of
 from ppsde.parts.variation import binomial, current_to_pbest_1, current_to_rand_1, rand_1
 from ppsde.streams import NumpyStream, Stream, Tape
 
@@ -26,7 +27,7 @@ M = len(TARGETS)
 @dataclass(frozen=True)
 class Settings:
     parents: str = "ranked-top"
-    pbest: int | float = 3
+    pbest: int | float | tuple[int, int] = 3
     repair: str = "reflect"
     K: str = "F"
     current_to_rand_crossover: bool = False
@@ -67,7 +68,8 @@ class Case:
         return made
 
 
-def drawn_of_best(u: float, pbest: int | float, target: int) -> int:
+def drawn_of_best(u: float, pbest: int | float | tuple[int, int], target: int) -> int:
+    assert not isinstance(pbest, tuple)
     count = pbest if isinstance(pbest, int) else max(2, round(pbest * N))
     others = [r for r in range(min(count, N)) if r != target]
     return others[int(u * len(others))]
@@ -149,3 +151,26 @@ def test_a_row_does_not_depend_on_the_others() -> None:
     every, all_F, all_CR = one.trials(Settings(), TASK)
     np.testing.assert_allclose(some, every[rows], rtol=1e-13)
     np.testing.assert_allclose([F, CR], [all_F[rows], all_CR[rows]], rtol=1e-13)
+
+
+def test_of_how_many_best_by_hand() -> None:
+    tape = Tape([np.array([EXTREMES[0], 0.16, 0.17, 0.5, 0.83, 0.84, EXTREMES[1]])])
+    assert best_count((5, 8), 50, 7, tape).tolist() == [5, 5, 6, 7, 7, 8, 8]  # the nearest of 5 + 3 u, halves up
+    assert best_count((5, 20), 6, 7, Tape([np.full(7, 0.7)])).tolist() == [6] * 7, "no more than there are"
+    assert [best_count(pbest, 14, 7, Tape([])) for pbest in (3, 100, 0.5, 0.01)] == [3, 14, 7, 2], "no draws"
+
+
+def test_counts_of_a_range_are_alike_but_for_its_ends_which_come_half_as_often() -> None:
+    counts = best_count((5, 20), 100, 30_000, NumpyStream(1))
+    assert p_of_counts(counts - 5, [0.5, *[1.0] * 14, 0.5]) > LEVEL
+    assert p_of_counts(counts - 5, [1.0] * 16) < LEVEL
+
+
+def test_a_range_of_counts_moves_only_what_is_led_by_a_pbest() -> None:
+    one = case(4)
+    draws = [*one.draws[:3], np.full(M, EXTREMES[1]), one.draws[3]]
+    arguments = (one.x, TARGETS, STRATEGY, one.u, one.memory)
+    ranged = trials_of(*arguments, Settings(pbest=(2, 9)), WIDE, Tape(draws))[0]
+    np.testing.assert_array_equal(ranged, one.trials(Settings(pbest=9), WIDE)[0])
+    moved = (ranged != one.trials(Settings(pbest=2), WIDE)[0]).any(axis=1)
+    assert moved[STRATEGY == CURRENT_TO_PBEST].any() and not moved[STRATEGY != CURRENT_TO_PBEST].any()

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import stats
-from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
+from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
 from ppsde.parts.indices import place
-from ppsde.parts.variation import binomial, current_to_pbest_1, current_to_rand_1, guided, rand_1
+from ppsde.parts.variation import (
+    binomial,
+    binomial_or_one,
+    current_to_pbest_1,
+    current_to_rand_1,
+    exponential,
+    guided,
+    rand_1,
+)
 
 X = np.array([[1.0, 2.0], [3.0, 10.0], [5.0, -4.0], [0.0, 8.0]])
 
@@ -72,3 +80,63 @@ def test_the_number_of_components_from_the_mutant_is_one_plus_binomial() -> None
         np.ones((m, d)), np.zeros((m, d)), np.full(m, CR), rng.standard_normal((m, d)), place(rng.random(m), d)
     )
     assert p_of_counts(wrong.sum(axis=1).astype(int) - 1, stats.binom.pmf(np.arange(d), d - 1, CR)) < LEVEL
+
+
+def test_the_spare_component_is_taken_only_where_no_other_is() -> None:
+    mutants, parents = np.ones((3, 3)), np.zeros((3, 3))
+    u = np.array([[0.3, 0.6, 0.9], [0.5, 0.6, 0.9], [0.1, 0.2, 0.3]])
+    # CR = 0.5: component 0 of the first row; none of the second (equal does not count), so its spare; all of the third.
+    taken = binomial_or_one(mutants, parents, np.full(3, 0.5), u, np.array([2, 1, 0]))
+    assert taken.tolist() == [[1, 0, 0], [0, 1, 0], [1, 1, 1]]
+
+
+def test_the_number_of_components_with_a_spare_is_binomial_with_none_made_one() -> None:
+    rng = np.random.default_rng(3)
+    m, d, CR = 30_000, 7, 0.2
+    u, spare = rng.random((m, d)), place(rng.random(m), d)
+    taken = binomial_or_one(np.ones((m, d)), np.zeros((m, d)), np.full(m, CR), u, spare)
+    law = stats.binom.pmf(np.arange(d + 1), d, CR)
+    expected = np.array([0.0, law[0] + law[1], *law[2:]])
+    assert p_of_counts(taken.sum(axis=1).astype(int), expected) > LEVEL
+    usual = binomial(np.ones((m, d)), np.zeros((m, d)), np.full(m, CR), u, spare)
+    assert p_of_counts(usual.sum(axis=1).astype(int), expected) < LEVEL, "the usual crossover takes more"
+
+
+def test_exponential_by_hand() -> None:
+    mutants, parents = np.array([[1.0, 2.0, 3.0, 4.0]] * 4), -np.array([[1.0, 2.0, 3.0, 4.0]] * 4)
+    # CR = 0.5: on with chances 0.5, 0.25, 0.125. From component 2: u = 0.3 takes one more, u = 0.2 two more, round the
+    # end; u = 0.125 no third, as equal does not count; u = 0 all.
+    u, start = np.array([0.3, 0.2, 0.125, 0.0]), np.full(4, 2)
+    assert exponential(mutants, parents, np.full(4, 0.5), u, start).tolist() == [
+        [-1, -2, 3, 4],
+        [1, -2, 3, 4],
+        [1, -2, 3, 4],
+        [1, 2, 3, 4],
+    ]
+
+
+def crossed_in_a_loop(rng: np.random.Generator, d: int, CR: float) -> list[int]:
+    """As the papers write it: from a random component on, while a new number is below CR."""
+    start, taken = int(rng.integers(d)), 1
+    while taken < d and rng.random() < CR:
+        taken += 1
+    return [int((j - start) % d < taken) for j in range(d)]
+
+
+def test_exponential_crossover_has_the_law_of_the_papers_loop() -> None:
+    rng = np.random.default_rng(4)
+    m, d, CR = 20_000, 5, 0.7
+    rows = exponential(np.ones((m, d)), np.zeros((m, d)), np.full(m, CR), rng.random(m), place(rng.random(m), d))
+    by_loop = np.array([crossed_in_a_loop(rng, d, CR) for _ in range(m // 2)])
+    powers = 2 ** np.arange(d)  # every pattern of components is a number
+    assert p_of_same_counts(rows.astype(int) @ powers, by_loop @ powers) > LEVEL
+
+
+def test_exponential_crossover_at_the_ends_of_the_rate() -> None:
+    rng = np.random.default_rng(5)
+    m, d = 200, 6
+    start = place(rng.random(m), d)
+    u = np.concatenate([np.tile(EXTREMES, 10), rng.random(m - 20)])
+    assert (exponential(np.ones((m, d)), np.zeros((m, d)), np.ones(m), u, start) == 1).all()
+    one = exponential(np.ones((m, d)), np.zeros((m, d)), np.zeros(m), u, start)
+    assert (one.sum(axis=1) == 1).all() and (one.argmax(axis=1) == start).all()

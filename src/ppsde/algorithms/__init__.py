@@ -5,11 +5,21 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+from .jade import JADE
+from .lshade import LSHADE
+from .lshade44 import LSHADE44
+from .lshade44_ide import LSHADE44IDE
 from .pps_de import PPSDE, PUBLISHED
+from .shade import SHADE
 
 ALGORITHMS: dict[str, Any] = {  # name -> the algorithm with its default settings
     "pps-de": PPSDE(),
     "pps-de-published": PUBLISHED,
+    "lshade44": LSHADE44(),
+    "lshade44-ide": LSHADE44IDE(),
+    "l-shade": LSHADE(),
+    "shade": SHADE(),
+    "jade": JADE(),
 }
 
 

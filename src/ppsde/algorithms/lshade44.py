@@ -8,8 +8,8 @@ or exponential crossover. The more successes a strategy has had, the more often 
 F and CR. The population shrinks linearly, the archive with it.
 
 Deviations (the author's program does / we do / because)
-  violation                 a mean over the constraints, |h| beyond the tolerance / the sum, |h| less the tolerance / one
-                            measure for all methods
+  violation                 a mean over the constraints, |h| beyond the tolerance / the sum, |h| less the tolerance /
+                            one measure for all methods
   equal violations > 0      accepts whatever f is / f decides / the order is then total
   comparison                the feasibility rule / `rule` / constraint handling is a setting
   inequality of C09         not counted / counted / it is part of the problem
@@ -107,6 +107,7 @@ class LSHADE44:
         gains = gain(rule, trials, population)
         limit = rounded(self.archive_rate * size)
         learned = state.strategies.learn(made, population.x, success, gains, limit, rng.uniform(n))
+        u_cut = rng.uniform(learned.archive.x.shape[0])
 
         # The worst are removed, and as many of the archive at random.
         evaluations = state.evaluations + size
@@ -117,7 +118,7 @@ class LSHADE44:
             generation=state.generation + 1,
             evaluations=evaluations,
             size=fewer,
-            strategies=learned.cut(rounded(self.archive_rate * fewer), rng),
+            strategies=learned.cut(rounded(self.archive_rate * fewer), u_cut),
             handling=state.handling.after(after, elapsed),
         )
 

@@ -58,6 +58,11 @@ class Run:
             given=tuple(self._given),
         )
 
+    @property
+    def between_generations(self) -> bool:
+        """Whether the generation in progress has got no values yet, or the run is over."""
+        return not self._given
+
     def _take_up(self, snapshot: Snapshot) -> None:
         self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
         self.seed, self.run = snapshot.seed, snapshot.run
@@ -210,7 +215,7 @@ class Run:
             "evaluations": self.evaluations,
             "f": best.f[0] if best is not None else np.nan,
             "violation": best.violation[0] if best is not None else np.nan,
-            "feasible_share": np.count_nonzero(population.feasible) / population.size,
+            "feasible_share": population.feasible_share,
             **self.algorithm.watch(state),
         }
         if not self._columns:
@@ -232,9 +237,11 @@ def _in_one_piece(tree: Any) -> Any:
     """The tree, every array of it contiguous, so that a state computes the same before and after it was stored."""
     if type(tree) is np.ndarray:
         return tree if tree.flags.forc else tree.copy()
-    names = _names_of(type(tree))
+    if type(tree) is tuple:
+        return tuple(map(_in_one_piece, tree))
+    kind: Any = type(tree)
     changed = {}
-    for name in names:
+    for name in _names_of(kind):
         old = getattr(tree, name)
         new = _in_one_piece(old)
         if new is not old:

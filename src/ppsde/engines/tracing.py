@@ -70,7 +70,7 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
             state, spent = drive(coroutine, evaluate, budget, account.used, account.best)
             asked.append(spent.asked)
             best = spent.best
-            share = jnp.mean(state.population.feasible)
+            share = state.population.feasible_share
             row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
             rows = account.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))

@@ -52,9 +52,7 @@ class Archive:
         """The population's x (n, d) and after it the archive's, as the table that `parents` gives rows of."""
         return namespace(x).concatenate([x, self.x])
 
-    def parents(
-        self, u: Array, i: Array, best: Array | int, size: Array | int, n: int
-    ) -> tuple[Array, Array, Array]:
+    def parents(self, u: Array, i: Array, best: Array | int, size: Array | int, n: int) -> tuple[Array, Array, Array]:
         """Of DE/current-to-pbest/1 with archive: pbest, r1 and r2 (m,) for the targets i (m,); u (3, m) uniform.
 
         The population has n rows ranked best first, `size` of them alive. pbest is one of the first `best` and may be

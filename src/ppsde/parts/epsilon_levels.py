@@ -1,7 +1,15 @@
-"""Epsilon levels: which violation counts as none in a generation, as techniques with a state.
+"""Epsilon levels: which violation counts as none in a generation. Techniques with a state, formulas in `epsilon.py`.
 
-`Closing` follows a polynomial from the first population to zero, `Adaptive` minds the share of feasible points on the
-way, `Quantile` follows the population. The formulas stand in `epsilon.py`.
+`Closing` follows a polynomial from a quantile of the first population to zero:
+    Takahama, Sakai, "Constrained optimization by the epsilon constrained differential evolution with gradient-based
+    mutation and feasible elites", CEC 2006.
+`Adaptive` shrinks while few points are feasible, and opens again when nearly all are:
+    Fan, Li, Cai, Huang, Fang, You, Mo, Wei, Goodman, "An improved epsilon constraint-handling method in MOEA/D for
+    CMOPs with large infeasible regions", Soft Computing 23 (2019).
+`Quantile` follows the population, whatever the scale of the constraints:
+    Stanovov, Semenkin, CL-SRDE, an entry of the CEC 2024 competition.
+
+The start is that of the first population with values that a technique is told of; before, a rule takes the present one.
 """
 
 from __future__ import annotations
@@ -14,56 +22,75 @@ import numpy as np
 from ..arrays import HUGE, Array, namespace
 from ..population import Population
 from ..streams import Stream
-from .epsilon import closing, improved, quantile
+from .census import feasible_share, largest_violation, violation_at
+from .epsilon import closing, improved
 from .fixed import by_keys, unchanged
 from .rules import Epsilon
 
-THETA, CP, CLOSES = 0.2, 5.0, 0.2  # Takahama and Sakai (2006)
-ADAPTIVE_THETA, TAU, ALPHA, ADAPTIVE_CP, ADAPTIVE_CLOSES = 0.05, 0.1, 0.95, 2.0, 0.9  # Fan et al. (2019)
-QUANTILE_THETA, QUANTILE_CP, QUANTILE_CLOSES = 0.8, 2.0, 0.8  # CL-SRDE, Stanovov and Semenkin (2024)
+THETA, CP, CLOSES = 0.2, 5.0, 0.2  # Takahama and Sakai: theta = 0.2 N, Tc = 0.2 Tmax
+ADAPTIVE_THETA, TAU, ALPHA, ADAPTIVE_CP, ADAPTIVE_CLOSES = 0.05, 0.1, 0.95, 2.0, 0.9  # Fan et al.
+QUANTILE_THETA, QUANTILE_CP, QUANTILE_CLOSES = 0.8, 2.0, 0.8  # CL-SRDE
 
 
-def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:
-    """The violation that a share theta (1 - elapsed)^cp of the points with values stays below; HUGE without any."""
-    xp = namespace(population.violation)
-    count = population.valid.sum()
-    return quantile(xp.sort(population.violation), elapsed, theta, cp, count)
-
-
-def feasible_share(population: Population) -> Array:
-    """How many of the points with values are feasible, as a share."""
-    xp = namespace(population.violation)
-    return population.feasible.sum() / xp.maximum(population.valid.sum(), 1)
+def first_level(known: Array, population: Population, theta: float) -> Array:
+    """The level known, or if it is inf that of this population, or inf as before if it has no values."""
+    xp = namespace(population.f)
+    now = xp.where(population.valid.any(), violation_at(population, theta), np.inf)
+    return xp.where(known < np.inf, known, now)
 
 
 @dataclass(frozen=True)
 class Closing:
-    """start (1 - elapsed / Tc)^cp, 0 from Tc on; the start is a quantile of the first population."""
+    """start (1 - elapsed / Tc)^cp, and 0 from Tc on."""
 
-    start: Array  # inf until a population with values was seen
+    start: Array  # inf until known
 
     @classmethod
     def fresh(cls, xp: Any = np) -> Closing:
         return cls(xp.asarray(np.inf))
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
-        xp = namespace(population.f)
-        return Epsilon(closing(xp.minimum(self._start(population), HUGE), elapsed / CLOSES, CP))
+        start = namespace(population.f).minimum(first_level(self.start, population, THETA), HUGE)
+        return Epsilon(closing(start, elapsed / CLOSES, CP))
 
     rank = by_keys
 
     def after(self, population: Population, elapsed: Array) -> Closing:
-        return Closing(self._start(population))
+        return Closing(first_level(self.start, population, THETA))
 
-    def _start(self, population: Population) -> Array:
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Smaller by tau while the feasible share is below alpha, else largest (1 - elapsed / Tc)^cp; 0 from Tc on."""
+
+    epsilon: Array  # inf until known
+    largest: Array  # the largest violation so far
+
+    @classmethod
+    def fresh(cls, xp: Any = np) -> Adaptive:
+        return cls(xp.asarray(np.inf), xp.asarray(0.0))
+
+    def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         xp = namespace(population.f)
-        first = xp.where(population.valid.any(), violation_at(population, THETA), np.inf)
-        return xp.where(self.start < np.inf, self.start, first)
+        level = xp.minimum(first_level(self.epsilon, population, ADAPTIVE_THETA), HUGE)
+        return Epsilon(xp.where(elapsed < ADAPTIVE_CLOSES, level, 0.0))
+
+    rank = by_keys
+
+    def after(self, population: Population, elapsed: Array) -> Adaptive:
+        xp = namespace(population.f)
+        largest = xp.maximum(self.largest, largest_violation(population))
+        share = feasible_share(population)
+        known = self.epsilon < np.inf
+        then = improved(
+            xp.where(known, self.epsilon, 0.0), largest, elapsed / ADAPTIVE_CLOSES, share, TAU, ALPHA, ADAPTIVE_CP
+        )
+        return Adaptive(xp.where(known, then, first_level(self.epsilon, population, ADAPTIVE_THETA)), largest)
 
 
 @dataclass(frozen=True)
 class Quantile:
-    """The violation that a shrinking share of the population stays below."""
+    """The violation that a share theta (1 - elapsed)^cp of the population stays below; 0 from Tc on."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         xp = namespace(population.f)

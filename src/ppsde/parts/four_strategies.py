@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..algorithm import Task
-from ..arrays import Array, namespace, when
+from ..arrays import Array, mended, namespace
 from ..streams import Stream
 from .archive import Archive
 from .bounds import midpoint, reflect
@@ -101,8 +101,8 @@ class FourStrategies:
             exponential(mutants, x, CR, u_length, start),
             binomial_or_one(mutants, x, CR, u_cross, start),
         )
-        left = ((trials < task.lower) | (trials > task.upper)).any()
-        return Made(when(left, lambda: _repaired(trials, x, local, task), trials), strategy, F, CR, successes)
+        outside = (trials < task.lower) | (trials > task.upper)
+        return Made(mended(outside, lambda: _repaired(trials, x, local, task), trials), strategy, F, CR, successes)
 
     def learn(self, made: Made, x: Array, success: Array, gain: Array, limit: Array, u: Array) -> FourStrategies:
         """From the rows that succeeded (n,), those without gain too; their parents' x (n, d) go to the archive."""
@@ -114,9 +114,9 @@ class FourStrategies:
             archive=self.archive.put(x, success, limit, u),
         )
 
-    def cut(self, limit: Array, rng: Stream) -> FourStrategies:
-        """Random points leave the archive until there are at most `limit`."""
-        return replace(self, archive=self.archive.cut(limit, rng.uniform(self.archive.x.shape[0])))
+    def cut(self, limit: Array, u: Array) -> FourStrategies:
+        """Random points leave the archive until there are at most `limit`; u (capacity of the archive,)."""
+        return replace(self, archive=self.archive.cut(limit, u))
 
     @property
     def rates(self) -> Array:

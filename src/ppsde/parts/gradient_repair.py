@@ -35,9 +35,9 @@ def gradient_repair(
         x = probes(points.x, task, difference)
         measured = yield Ask(x.reshape(n * d, d), xp.repeat(needy, d))
         known = needy & measured.valid.reshape(n, d).all(axis=1)
-        slopes = jacobian(points, measured, known)
-        x = fold(points.x + newton_step(slopes, xp.where(known[:, None], residual(points), 0.0)), task.lower, task.upper)
-        moved = yield Ask(x, known)
+        left = xp.where(known[:, None], residual(points), 0.0)
+        step = newton_step(jacobian(points, measured, known), left)
+        moved = yield Ask(fold(points.x + step, task.lower, task.upper), known)
         points = choose(moved.valid & known, moved, points)
     return points
 

@@ -2,33 +2,40 @@
 
 A technique is a frozen dataclass of arrays (perhaps none) that an algorithm keeps in its state:
 
-    rule = state.handling.rule(population, elapsed, rng)       # at the start of a generation
-    rows = state.handling.rank(rule, population, rng)          # best first
-    accepted = accepts(rule, trials, population)               # and `gain`, `best_of`, from parts/rules.py
-    handling = state.handling.after(population, elapsed)       # for the next state, from the population that survived
+    handling = handling_of(name, n, xp).after(points, elapsed=0)  # at the start, told of the first population
+    rule = state.handling.rule(population, elapsed, rng)          # in a generation
+    rows = state.handling.rank(rule, population, rng)             # best first
+    accepted = accepts(rule, trials, population)                  # and `gain`, `best_of`, from parts/rules.py
+    handling = state.handling.after(survivors, elapsed)           # for the next state
 
 `elapsed` is the share of the budget used, from 0 to 1. Rows without values (failed, cut, or the dead rows of a
-shrinking population) take no part in any average or quantile.
+shrinking population) take no part in any average or quantile. Every technique judges by `violation`, the sum that
+drives the search, and by nothing else of the constraints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..arrays import Array
 from ..population import Population
 from ..streams import Stream
-from .epsilon_levels import Closing, Quantile
+from . import epsilon_levels, penalties
+from .adaptive_tradeoff import AdaptiveTradeOff
+from .ensemble import Ensemble
 from .fixed import Fixed
-from .rules import Epsilon, Feasibility, Penalty, Rule
+from .rules import Death, Epsilon, Feasibility, Penalty, Rule
+from .staged import PushAndPull
+from .stochastic import Stochastic
 
 STATIC_LEVEL = 1e-4  # what an equality may be missed by in the CEC suites, here for the whole violation
 STATIC_WEIGHT = 1e3
 
 
+@runtime_checkable
 class Handling(Protocol):
     """A technique in some state."""
 
@@ -42,16 +49,25 @@ class Handling(Protocol):
         """The rows (n,) of the population best first, under a rule of this generation."""
 
     def after(self, population: Population, elapsed: Array) -> Handling:
-        """The next state, from the population at the end of a generation."""
+        """The next state, from the population at the end of a generation, or from the first one."""
 
 
-# How each technique starts, given the size of the population and the namespace of its arrays.
-TECHNIQUES: dict[str, Callable[[int, Any], Handling]] = {
-    "feasibility": lambda n, xp: Fixed(Feasibility()),
-    "epsilon": lambda n, xp: Closing.fresh(xp),
-    "epsilon-static": lambda n, xp: Fixed(Epsilon(xp.asarray(STATIC_LEVEL))),
-    "epsilon-quantile": lambda n, xp: Quantile(),
-    "static-penalty": lambda n, xp: Fixed(Penalty(xp.asarray(STATIC_WEIGHT))),
+# How each technique starts, given the namespace of its arrays.
+TECHNIQUES: dict[str, Callable[[Any], Handling]] = {
+    "feasibility": lambda xp: Fixed(Feasibility()),
+    "epsilon": epsilon_levels.Closing.fresh,
+    "epsilon-static": lambda xp: Fixed(Epsilon(xp.asarray(STATIC_LEVEL))),
+    "epsilon-adaptive": epsilon_levels.Adaptive.fresh,
+    "epsilon-quantile": lambda xp: epsilon_levels.Quantile(),
+    "stochastic-ranking": lambda xp: Stochastic(),
+    "static-penalty": lambda xp: Fixed(Penalty(xp.asarray(STATIC_WEIGHT))),
+    "dynamic-penalty": penalties.Dynamic.fresh,
+    "adaptive-penalty": penalties.Adaptive.fresh,
+    "self-adaptive-penalty": lambda xp: penalties.SelfAdaptive(),
+    "death-penalty": lambda xp: Fixed(Death()),
+    "push-and-pull": PushAndPull.fresh,
+    "adaptive-trade-off": lambda xp: AdaptiveTradeOff(),
+    "ensemble": Ensemble.fresh,
 }
 
 
@@ -63,10 +79,10 @@ def handling_of(name: str, n: int, xp: Any = np) -> Handling:
     >>> handling_of("feasibility", 50)
     Fixed(always=Feasibility())
     """
-    return TECHNIQUES[name](n, xp)
+    return TECHNIQUES[name](xp)
 
 
 def check_rule(settings: Any) -> None:
     """The setting `rule` must be the name of a technique."""
-    if settings.rule not in TECHNIQUES:
+    if not isinstance(settings.rule, str) or settings.rule not in TECHNIQUES:
         raise ValueError(f"rule must be one of {', '.join(map(repr, TECHNIQUES))}; got {settings.rule!r}")

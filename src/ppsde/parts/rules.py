@@ -129,6 +129,7 @@ def stochastic_ranking(points: Population, u: Array, probability: Array | float 
     by_v = xp.where(feasible[:, None] & feasible, higher, worse)
     places = xp.arange(n)
     left, right, pair = (xp.asarray(table) for table in _neighbours(n))
+    u = xp.asarray(u)
     partner = left + right - places  # (2, n)
 
     def sweep(k: Array | int, rows: Array) -> Array:
@@ -154,7 +155,7 @@ def _neighbours(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> Array:
-    """`step(k, value)` for k = 0 .. count - 1, one after another; in JAX a loop, since unrolled it compiles for long."""
+    """`step(k, value)` for k = 0 .. count - 1, one after another; in JAX a loop, which unrolled compiles for long."""
     if namespace(start) is not np:
         import jax
 

@@ -10,6 +10,7 @@ from ..streams import Stream
 from .bounds import REPAIRS
 from .indices import best_index, place
 from .parents import trio
+from .sizing import rounded
 from .variation import binomial, guided
 
 RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = range(3)
@@ -72,4 +73,4 @@ def best_count(pbest: int | float | tuple[int, int], n: int, m: int, rng: Stream
     if isinstance(pbest, float):
         return min(max(2, round(pbest * n)), n)
     least, most = min(pbest[0], n), min(pbest[1], n)
-    return (least + (most - least) * rng.uniform(m) + 0.5).astype(int)
+    return rounded(least + (most - least) * rng.uniform(m))

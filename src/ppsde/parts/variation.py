@@ -50,7 +50,7 @@ def binomial_or_one(mutants: Array, parents: Array, CR: Array, u: Array, spare: 
 
 
 def exponential(mutants: Array, parents: Array, CR: Array, u: Array, start: Array) -> Array:
-    """Exponential crossover: component `start` (m,) from the mutant, then the next ones, cyclically, while chance lasts.
+    """Exponential crossover: component `start` (m,) from the mutant, then the next ones, round and round, by chance.
 
     Going on k times has probability CR^k, so one uniform number u (m,) per row decides how far it goes.
     """

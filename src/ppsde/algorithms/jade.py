@@ -1,0 +1,99 @@
+"""JADE: adaptive differential evolution with an archive of replaced parents.
+
+Zhang, Sanderson, "JADE: Adaptive Differential Evolution With Optional External Archive", IEEE Transactions on
+Evolutionary Computation 13(5), 2009, pp. 945-958.
+
+Every member makes one trial by DE/current-to-pbest/1/bin, whose last difference reaches into an archive of parents that
+were replaced. F and CR are drawn around two means, which follow what succeeds.
+
+Deviations (the publication says / we do / because)
+  no constraints            the smaller f is better / `rule` decides / constraints
+  duplicates in the archive removed by the program / kept / only equal members can make them
+  pbest                     of 100 p % / the nearest integer, at least 2 / the program
+Checked against: a literal version (tests/reference/jade.py) fed the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, namespace
+from ..parts.archive import Archive
+from ..parts.choices import check_count, check_range
+from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.individual_parameters import Means
+from ..parts.pbest_trials import pbest_trials
+from ..parts.rules import better
+from ..parts.sampling import first_points
+from ..parts.sizing import elapsed_share, rounded
+from ..population import Population, choose
+from ..streams import Stream
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # best first: the index is the rank
+    generation: Array  # how many were made
+    means: Means
+    archive: Archive  # with room for a generation more than its limit
+    handling: Handling
+
+
+@dataclass(frozen=True)
+class JADE:
+    """Settings; see the deviations above."""
+
+    population_size: int = 100
+    pbest: float = 0.05  # share of the population, at least two members
+    c: float = 0.1  # how fast the means follow
+    archive_rate: float = 1.0  # of the population
+    rule: str = "feasibility"
+
+    def __post_init__(self) -> None:
+        check_count(self, 4, "population_size")
+        check_range(self, 0.0, 1.0, "pbest", "c")
+        check_range(self, 0.0, 100.0, "archive_rate")
+        check_rule(self)
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        n = self.population_size
+        points = yield first_points(task, n, rng)
+        xp = namespace(points.f)
+        handling = handling_of(self.rule, n, xp)
+        rule = handling.rule(points, xp.asarray(0.0), rng)
+        return State(
+            population=points.take(handling.rank(rule, points, rng)),
+            generation=xp.asarray(0),
+            means=Means.fresh(xp),
+            archive=Archive.fresh(int(rounded(self.archive_rate * n)) + n, task.dimension, xp),
+            handling=handling.after(points, xp.asarray(0.0)),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population = state.population
+        n, capacity = population.size, state.archive.x.shape[0]
+        elapsed = elapsed_share((state.generation + 1) * n, task)
+        rule = state.handling.rule(population, elapsed, rng)
+        F, CR = state.means.draw(rng.uniform(n), rng.normal(n))
+        best = max(2, int(rounded(self.pbest * n)))
+        trials = yield pbest_trials(population.x, state.archive, F, CR, best, n, task, rng)
+
+        # A better trial replaces its parent, which goes to the archive; random ones leave it where it is too long.
+        accepted = better(rule.keys(trials), rule.keys(population))
+        success = accepted & population.valid
+        after = choose(accepted, trials, population)
+        archive = state.archive.put(population.x, success, capacity, rng.uniform(n))
+        return State(
+            population=after.take(state.handling.rank(rule, after, rng)),
+            generation=state.generation + 1,
+            means=state.means.learn(F, CR, success, self.c),
+            archive=archive.cut(capacity - n, rng.uniform(capacity)),
+            handling=state.handling.after(after, elapsed),
+        )
+
+    def answer(self, state: State, kept: Population) -> Population:
+        return kept
+
+    def watch(self, state: State) -> dict[str, Array]:
+        return {"mean_F": state.means.F, "mean_CR": state.means.CR, "archived": state.archive.size}

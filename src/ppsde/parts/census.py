@@ -1,0 +1,53 @@
+"""What a population is like: shares, quantiles and extents, in which only points with values are counted.
+
+So a failed point, or a dead row of a shrinking population, moves none of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array, namespace, order
+from ..population import Population
+from .epsilon import quantile
+
+
+def feasible_share(population: Population) -> Array:
+    """How many of the points are feasible, as a share; 0 if there are none."""
+    xp = namespace(population.violation)
+    return population.feasible.sum() / xp.maximum(population.valid.sum(), 1)
+
+
+def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:
+    """The violation that a share theta (1 - elapsed)^cp of the points stays below; HUGE if there are none."""
+    xp = namespace(population.violation)
+    return quantile(xp.sort(population.violation), elapsed, theta, cp, population.valid.sum())
+
+
+def largest_violation(population: Population) -> Array:
+    """0 if there are no points."""
+    return namespace(population.violation).where(population.valid, population.violation, 0.0).max()
+
+
+def extent(values: Array, among: Array) -> tuple[Array, Array]:
+    """The smallest and the largest finite value of some rows; 0 and 0 if there are none."""
+    xp = namespace(values)
+    known = among & xp.isfinite(values)
+    some = known.any()
+    low, high = xp.where(known, values, np.inf).min(), xp.where(known, values, -np.inf).max()
+    return xp.where(some, low, 0.0), xp.where(some, high, 0.0)
+
+
+def scaled(values: Array, low: Array, high: Array) -> Array:
+    """(values - low) / (high - low), or only moved by low where that would divide by 0."""
+    half = high / 2 - low / 2  # halves, so that nothing overflows
+    return (values / 2 - low / 2) / namespace(values).where(half > 0, half, 0.5)
+
+
+def filled(population: Population) -> Population:
+    """A population of the same size without the rows that have no values: the others fill it, evenly repeated."""
+    xp = namespace(population.violation)
+    n = population.size
+    places = xp.arange(n)
+    rows = order(~population.valid, places)
+    return population.take(rows[places * population.valid.sum() // n])

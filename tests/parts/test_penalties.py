@@ -1,0 +1,140 @@
+"""Penalties whose weight moves, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from handmade import LOST, points
+
+from ppsde.parts.penalties import Adaptive, Distance, Dynamic, SelfAdaptive
+from ppsde.parts.rules import accepts, gain, ranking
+from ppsde.population import Population
+from ppsde.streams import NumpyStream
+
+EARLY = np.asarray(0.01)
+
+
+def weight(technique: Dynamic | Adaptive, population: Population) -> float:
+    return float(technique.rule(population, EARLY, NumpyStream(1)).weight)
+
+
+def test_the_dynamic_weight_grows_with_the_square_of_the_generation() -> None:
+    table = points((1, 0), (0, 5))
+    technique, weights = Dynamic.fresh(), []
+    for _ in range(4):
+        weights.append(weight(technique, table))
+        technique = technique.after(table, EARLY)
+    assert weights == [0.25, 1.0, 2.25, 4.0]  # (0.5 t)^2
+    assert ranking(technique.rule(table, EARLY, NumpyStream(1)), table).tolist() == [1, 0]  # 0 + 6.25 above 5
+
+
+def run(technique: Adaptive, population: Population, generations: int) -> Adaptive:
+    for _ in range(generations):
+        technique = technique.after(population, EARLY)
+    return technique
+
+
+BEST_FEASIBLE = points((0, 1), (9, 5))
+BEST_INFEASIBLE = points((1e-12, 1), (0, 5))
+
+
+def test_the_adaptive_weight_grows_while_the_best_is_infeasible_for_ten_generations() -> None:
+    technique = run(Adaptive.fresh(), BEST_INFEASIBLE, 9)
+    assert weight(technique, BEST_INFEASIBLE) == 1.0
+    technique = run(technique, BEST_INFEASIBLE, 1)
+    assert weight(technique, BEST_INFEASIBLE) == 1.5
+    assert weight(run(technique, BEST_INFEASIBLE, 2), BEST_INFEASIBLE) == 1.5**3
+
+
+def test_the_adaptive_weight_falls_while_the_best_is_feasible_for_ten_generations() -> None:
+    technique = run(Adaptive.fresh(), BEST_FEASIBLE, 9)
+    assert weight(technique, BEST_FEASIBLE) == 1.0
+    assert weight(run(technique, BEST_FEASIBLE, 3), BEST_FEASIBLE) == 0.5**3
+
+
+def test_the_adaptive_weight_stays_while_the_best_is_now_feasible_and_now_not() -> None:
+    technique = run(Adaptive.fresh(), BEST_FEASIBLE, 10)
+    mixed = run(technique, BEST_INFEASIBLE, 9)
+    assert weight(mixed, BEST_FEASIBLE) == weight(technique, BEST_FEASIBLE) == 0.5
+    assert weight(run(mixed, BEST_INFEASIBLE, 1), BEST_FEASIBLE) == 0.75
+
+
+def test_the_best_is_the_one_under_the_present_weight() -> None:
+    # The infeasible one, 4 + weight, is the best of both only while the weight is below 0.6.
+    table = points((1, 4), (0, 4.6))
+    technique = run(Adaptive.fresh(), table, 10)
+    assert weight(technique, table) == 0.5 and technique.feasible.all()
+    technique = run(technique, table, 9)
+    assert weight(technique, table) == 0.5 and technique.feasible.sum() == 1
+    assert weight(run(technique, table, 1), table) == 0.75
+
+
+def test_the_adaptive_weight_stays_in_its_limits() -> None:
+    assert weight(run(Adaptive.fresh(), BEST_FEASIBLE, 60), BEST_FEASIBLE) == 1e-10
+    assert weight(run(Adaptive.fresh(), BEST_INFEASIBLE, 90), BEST_INFEASIBLE) == 1e10
+
+
+def test_a_population_without_values_has_no_feasible_best() -> None:
+    assert weight(run(Adaptive.fresh(), points(LOST, LOST), 10), BEST_FEASIBLE) == 1.5
+
+
+# Tessema and Yen's fitness
+
+TABLE = points((0, 3), (1, 1), (2, 5), LOST, (4, 2))  # one of four feasible; f from 1 to 5; violation up to 4
+
+
+def fitness(population: Population, *pairs: tuple[float, float]) -> list[float]:
+    first, second = Distance.of(population).keys(points(*pairs) if pairs else population)
+    assert first[second < np.inf].tolist() == [0.0] * int((second < np.inf).sum())
+    return [float(value) for value in second]
+
+
+def test_the_fitness_of_tessema_and_yen_by_hand() -> None:
+    with np.errstate(all="ignore"):
+        values = fitness(TABLE)
+    assert values[0] == 0.5  # feasible: (3 - 1) / 4
+    assert values[1] == pytest.approx(0.25 + 0.75 * 0.25)  # f = 0, v = 1 / 4
+    assert values[2] == pytest.approx(1.25**0.5 + 0.75 * 0.5 + 0.25 * 1.0)  # f = 1, v = 1 / 2
+    assert values[4] == pytest.approx(1.0625**0.5 + 0.75 * 1.0 + 0.25 * 0.25)  # f = 1 / 4, v = 1
+
+
+def test_a_slightly_violating_point_of_low_objective_can_be_better_than_a_feasible_one() -> None:
+    with np.errstate(all="ignore"):
+        assert ranking(SelfAdaptive().rule(TABLE, EARLY, NumpyStream(1)), TABLE).tolist() == [1, 0, 2, 4, 3]
+
+
+def test_without_feasible_members_only_violation_counts() -> None:
+    table = points((1, 7), (4, 1))
+    assert fitness(table) == [0.25, 1.0]
+    assert fitness(table, (0, 99), (2, -9)) == [0.0, 0.5]
+
+
+def test_with_feasible_members_only_any_violation_counts_in_full() -> None:
+    table = points((0, 1), (0, 3))
+    # Feasible trials by f, below the range too; infeasible ones 1 + f, never below f = 0.
+    assert fitness(table, (0, -1), (0, 2), (0.001, -9), (50, -9), (0.001, 3)) == [-1.0, 0.5, 1.0, 1.0, 2**0.5 + 1.0]
+
+
+def test_lower_is_better_for_trials_beyond_the_range_of_the_members() -> None:
+    with np.errstate(all="ignore"):
+        feasible = fitness(TABLE, (0, 3), (0, 1), (0, -1), (0, -100))
+        infeasible = fitness(TABLE, (1, 9), (1, 5), (1, 1), (1, -100))
+    assert feasible == sorted(feasible, reverse=True) and len(set(feasible)) == 4
+    assert infeasible == sorted(infeasible, reverse=True)
+    assert infeasible[2] == infeasible[3], "an infeasible point is not better than the best f at the same violation"
+
+
+def test_the_gain_is_the_fall_of_the_fitness() -> None:
+    rule = Distance.of(TABLE)
+    trials, parents = points((1, 1), (0, 3)), points((0, 3), (1, 1))
+    assert accepts(rule, trials, parents).tolist() == [True, False]
+    assert gain(rule, trials, parents).tolist() == [pytest.approx(0.5 - 0.4375), 0.0]
+
+
+def test_infinite_objectives_and_violations_near_the_largest_number_have_a_fitness() -> None:
+    table = points((0, np.inf), (1e308, 1e308), (1e-308, -1e308), (0, 0))
+    with np.errstate(all="ignore"):
+        values = np.array(fitness(table))
+        last = ranking(Distance.of(table), table)[-1]
+    assert not np.isnan(values).any()
+    assert last == 0
