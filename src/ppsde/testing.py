@@ -259,6 +259,7 @@ def _end(coroutine: Any, values: Callable[[Any], Any]) -> Any:
             except StopIteration as end:
                 return end.value
             x = request.x if isinstance(request, Ask) else request
-            points = evaluated(x, *values(x), TOLERANCE)
+            f, g, h = values(x)
+            points = evaluated(x, f, g, h, TOLERANCE)
             if isinstance(request, Ask):
                 points = choose(request.wanted, points, forgotten(points))

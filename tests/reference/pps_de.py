@@ -64,6 +64,8 @@ class ReferencePPSDE:
         self.T = math.floor(self.NP / 2 + 0.5)
         self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
 
+        shortness = min(1.0, self.G_max / 2000)  # 2000 generations: the publication's budget
+        self.push_share = settings.push_limit * shortness**settings.push_growth
         self.evaluations = 0
         self.made = 0  # generations, in all cycles
         self.population: list[Point] = []  # always sorted by the feasibility rule
@@ -184,7 +186,7 @@ class ReferencePPSDE:
             old = self.hist[G - L - 1]
             if math.isfinite(old) and math.isfinite(f_min):
                 stagnates = (old - f_min) / max(abs(old), S.switch_guard) <= S.switch_threshold
-        if not self.pull and (stagnates or max(S.push_limit * self.G_left, 1) < G):
+        if not self.pull and (stagnates or max(self.push_share * self.G_left, 1) < G):
             self.pull = True
             self.G_switch = G
             self.eps_0 = self.eps = max((p.phi for p in self.population if not p.failed), default=0.0)

@@ -27,6 +27,7 @@ NUMBERS: dict[str, list[Any]] = {
     "switch_threshold": [0.4],
     "switch_guard": [1.0],
     "push_limit": [0.0, 0.05, 1.0],
+    "push_growth": [0.0, 0.2],
     "theta": [0.0, 0.5, 1.0],
     "tau": [0.3],
     "alpha": [0.0, 0.1],

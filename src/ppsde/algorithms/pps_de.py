@@ -14,7 +14,7 @@ Deviations (the publication says / we do / because)
   survival of the bottom    two statements / `bottom_survival`: the rule of the stage / Algorithm 1 says so
   memory length H           not given / `memory_size` 6 / LSHADE44 has 6, IUDE's program 100
   what is a success         not given / `success` by the rule of the stage, `teachers` every trial / SHADE's practice
-  tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2 (default 1.5), `closes` 0.9 / the push and pull papers
+  tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2 (here 1.5), `closes` 0.9 / PPS papers
   "modified" DE/rand/1      not given / `parents` ranked in the top half / IUDE's program
   components out of bounds  not given / `repair` reflect / the only repair that agrees with the printed C08-C11
   value that stagnates      ambiguous / `stagnation_of` the minimum of f / others miss the printed C04
@@ -27,7 +27,8 @@ Additions of the default, which `PUBLISHED` goes without, because the published 
 spread at an infeasible point, from where no pull leads out (C15, C24):
   epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share
                             `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales
-  length of push and pull   until Tc / `push_limit`, `pull_length`: shares of all generations / small budgets
+  length of push and pull   until Tc / `push_limit`, `push_growth`, `pull_length`: shares of the generations, of which a
+                            short run leaves less to the push / small budgets end feasible
   when all has stagnated    nothing / begin anew after `patience` generations / the budget is there to be used
   every second cycle        nothing / `reseed`: when the pull begins, the least violating points seen become the bottom
                             half; each of its places has kept the best of the trials made in that place
@@ -36,7 +37,8 @@ Checked against: a literal version (tests/reference/pps_de.py) fed the same draw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from ..algorithm import Coroutine, Task
@@ -51,6 +53,8 @@ from ..parts.sampling import first_points, inside
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
 from ..population import Population, better_rows, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
+
+LONG = 2000  # generations of a run with the publication's budget, at any dimension
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,8 @@ class PPSDE:
     switch_threshold: float = 1e-3
     switch_guard: float = 1e-6
     stagnation_of: Literal["minimum", "best"] = "minimum"
-    push_limit: float = 0.6
+    push_limit: float = 0.6  # the share of what is left that a push may take, in a run of `LONG` generations
+    push_growth: float = 0.5  # of the limit with the length of shorter runs, a power; 0: the same share in every run
     schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
     theta: float = 0.9
     tau: float = 0.1
@@ -105,7 +110,7 @@ class PPSDE:
             check_count(self, 8, "population_size")
         check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "push_limit", "pull_length", "closes")
         check_range(self, 0.0, 1.0, "tau", "alpha", "theta")
-        check_range(self, 0.0, 100.0, "cp")
+        check_range(self, 0.0, 100.0, "cp", "push_growth")
         check_flag(self, "reseed", "current_to_rand_crossover")
         check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
 
@@ -135,13 +140,14 @@ class PPSDE:
         total = task.max_evaluations // (n + 2 * top)
 
         # Has this cycle found all it will find, and is there time for another?
-        idle, left = state.cycle.idle, total - state.generation
-        anew = (idle >= self.patience) & (left > self.patience) & (self.patience > 0)
+        idle, ahead = state.cycle.idle, total - state.generation
+        anew = (idle >= self.patience) & (ahead > self.patience) & (self.patience > 0)
         state = when(anew, lambda: self._next_cycle(state), state)
         G = state.cycle.age + 1
 
         # Push or pull?
-        stage = state.stage.advance(G, total, total - state.generation + state.cycle.age, state.population, self)
+        left = total - state.generation + state.cycle.age  # for this cycle
+        stage = state.stage.advance(G, total, left, state.population, _limited(self, total))
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
         second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
         begins = stage.pull & ~state.stage.pull & second
@@ -222,5 +228,14 @@ class PPSDE:
         return self._begin(population, seen, state.generation, state.cycle.number + 1)
 
 
+@lru_cache(maxsize=64)
+def _limited(settings: PPSDE, total: int) -> PPSDE:
+    """The settings with the push limit of a run of `total` generations."""
+    share = min(1.0, total / LONG) ** settings.push_growth
+    return replace(settings, push_limit=settings.push_limit * share, push_growth=0.0)
+
+
 # The reading of the publication that fits its printed table at D = 10 best.
-PUBLISHED = PPSDE(push_limit=1.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False)
+PUBLISHED = PPSDE(
+    push_limit=1.0, push_growth=0.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False
+)

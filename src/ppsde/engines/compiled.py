@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithm import Algorithm
+from ..algorithm import Algorithm, Task
 from ..arrays import Array
-from ..population import evaluated
+from ..population import Population, evaluated
 from ..problem import Problem
 from ..streams import root_key
 from .cache import remembered
@@ -132,6 +132,22 @@ class Program:
             record = out.pop("record")
             flat = {**out, **{f"record {name}": column for name, column in record.items()}}
             return numbers, places, {name: np.asarray(column) for name, column in flat.items()}
+
+
+def one_run(algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int) -> dict[str, Any]:
+    """A single run with all that is known at its end, as NumPy arrays; `best` and `answer` have constraint values."""
+    import jax
+
+    run = run_of(algorithm, _one_of([problem], 0), task.max_evaluations, record, task.x0, whole=True)
+    with remembered():
+        call = jax.jit(run).lower(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)).compile()
+    out = call(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0))
+    found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, out)
+    for name, prefix in (("best", ""), ("answer", "answer_")):
+        x = found[f"{prefix}x"][None]
+        _, g, h = (np.asarray(part) for part in traced_values(problem, jax.numpy.asarray(x)))
+        found[name] = Population(x, found[f"{prefix}f"][None], found[f"{prefix}violation"][None], g, h)
+    return found
 
 
 def _compiled(lowered: Any, aside: bool) -> Any:

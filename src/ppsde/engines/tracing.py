@@ -40,27 +40,31 @@ class Account:
     used: Array  # evaluations so far
     best: Population  # one row: the best point ever evaluated
     kept: Population  # one row: the best point that ever was in the population
+    failed: Array  # evaluations that gave no values
     rows: Array  # (record, columns), what was recorded along the run
 
 
-def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -> Callable[..., Any]:
+def run_of(
+    algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int, x0: Array | None = None, whole: bool = False
+) -> Callable[..., Any]:
     """A function (lower, upper, key) -> what a run gives: its best points and `record` rows along the way.
 
-    `key` is the run's own. Where every generation asks for the same number of points, the number of generations is
-    known beforehand, which lets the device run them without asking back.
+    `key` is the run's own; `x0` (k, d) are points that the first population must hold. If `whole`, the last population
+    and the number of failed evaluations are given too. Where every generation asks for the same number of points, the
+    number of generations is known beforehand, which lets the device run them without asking back.
     """
     import jax
     import jax.numpy as jnp
 
     def run(lower: Array, upper: Array, key: Array) -> dict[str, Array]:
-        task = Task(lower, upper, budget)
+        task = Task(lower, upper, budget, x0)
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
         state, first = drive(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
-        account = Account(first.used, first.best, better_of(nothing, state.population), rows)
+        account = Account(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
 
         asked: list[int | None] = []
 
@@ -74,7 +78,8 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
             row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
             rows = account.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
-            return as_tree(state), as_tree(Account(spent.used, best, better_of(account.kept, state.population), rows))
+            kept = better_of(account.kept, state.population)
+            return as_tree(state), as_tree(Account(spent.used, best, kept, account.failed + spent.failed, rows))
 
         start = (as_tree(state), as_tree(account))
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
@@ -94,6 +99,11 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
             "answer_violation": answer.violation[0],
             "evaluations": account.used,
             "record": dict(zip(names, account.rows.T, strict=True)),
+            **(
+                {"failed": account.failed, "population": state.population, "generation": state.generation}
+                if whole
+                else {}
+            ),
         }
 
     return run
@@ -103,6 +113,7 @@ def run_of(algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int) -
 class Spent:
     used: Array
     best: Population
+    failed: Array
     asked: Any  # the number of points asked for, None if a mask decides
 
 
@@ -113,11 +124,12 @@ def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, be
 
     points = None
     asked: int | None = 0
+    failed = jnp.asarray(0)
     while True:
         try:
             request = coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
         except StopIteration as end:
-            return as_tree(end.value), Spent(used, best, asked)
+            return as_tree(end.value), Spent(used, best, failed, asked)
         if isinstance(request, Ask):
             x, asked = request.x, None
             counts = request.wanted & (used + jnp.cumsum(request.wanted) <= budget)
@@ -131,6 +143,7 @@ def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, be
         none = jnp.empty((x.shape[0], 0))
         points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), none, none)
         best = better_of(best, points)
+        failed = failed + jnp.sum(counts & ~points.valid)
 
 
 def better_of(best: Population, points: Population) -> Population:

@@ -1,0 +1,54 @@
+"""jDE as a reading copy: slow, literal, a point at a time; the oracle of the fast version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .differential_evolution import ReferenceDE, Vector
+from .single_points import draw_index
+
+
+class ReferenceJDE(ReferenceDE):
+    def begin(self, rng: Any) -> None:
+        self.F = [self.settings.F] * self.NP
+        self.CR = [self.settings.CR] * self.NP
+
+    def trials(self, rng: Any) -> list[Vector]:
+        S = self.settings
+        u = rng.uniform(5, self.NP)
+        u_parents = rng.uniform(3, self.NP)
+        u_cross = rng.uniform(self.NP, self.d)
+        u_repair = rng.uniform(self.NP, self.d) if S.repair == "resample" else None
+        self.new_F, self.new_CR = list(self.F), list(self.CR)
+        made = []
+        for i in range(self.NP):
+            u_new_F, u_F, u_new_CR, u_CR, u_kept = (float(v) for v in u[:, i])
+            if u_new_F < S.tau_F:
+                self.new_F[i] = S.least_F + u_F * (S.largest_F - S.least_F)
+            if u_new_CR < S.tau_CR:
+                self.new_CR[i] = u_CR
+            taken = {i}
+            parents = []
+            for k in range(3):
+                r = draw_index(float(u_parents[k, i]), self.NP, taken)
+                taken.add(r)
+                parents.append(self.population[r].x)
+            v = [parents[0][j] + self.new_F[i] * (parents[1][j] - parents[2][j]) for j in range(self.d)]
+            x = self.population[i].x
+            y = self.crossed(v, x, self.new_CR[i], u_cross[i], u_kept)
+            if S.repair == "reflect":
+                y = self.reflected(y)
+            elif S.repair == "clamp":
+                y = self.clamped(y)
+            elif S.repair == "midpoint":
+                y = self.halved(y, x)
+            else:
+                assert u_repair is not None
+                y = self.resampled(y, u_repair[i])
+            made.append(y)
+        return made
+
+    def learn(self, won: list[bool]) -> None:
+        for i in range(self.NP):
+            if won[i]:
+                self.F[i], self.CR[i] = self.new_F[i], self.new_CR[i]
