@@ -40,7 +40,15 @@ NUMBERS: dict[str, list[Any]] = {
 }
 
 # Without which a setting has no effect.
-COMPANY: dict[str, dict[str, Any]] = {"tau": {"schedule": "improved"}, "alpha": {"schedule": "improved"}}
+LONG_PUSH: dict[str, Any] = {"push_growth": 0.0}  # else these short runs stop pushing before anything stagnates
+COMPANY: dict[str, dict[str, Any]] = {
+    "tau": {"schedule": "improved"},
+    "alpha": {"schedule": "improved"},
+    "switch_window": LONG_PUSH,
+    "switch_threshold": LONG_PUSH,
+    "switch_guard": LONG_PUSH,
+    "closes": LONG_PUSH,
+}
 
 
 def alternatives() -> list[dict[str, Any]]:
