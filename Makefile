@@ -6,19 +6,23 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test test-slow lint clean
 
 help:
-	@echo "make demo   solve three constrained problems, with live progress"
-	@echo "make test   run all tests"
-	@echo "make lint   check format, style and types"
-	@echo "make clean  remove what make and the tools made"
+	@echo "make demo       solve three constrained problems, with live progress"
+	@echo "make test       run the tests"
+	@echo "make test-slow  run the tests that take longer"
+	@echo "make lint       check format, style and types"
+	@echo "make clean      remove what make and the tools made"
 
 demo: $(VENV)/.stamp-demo
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest -n auto -m slow
 
 lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
@@ -31,7 +35,7 @@ $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report,pool,dask]'
 	@touch $@
 
 $(BIN)/python:

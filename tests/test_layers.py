@@ -20,20 +20,33 @@ LAYERS = (
     "bounds",
     "streams",
     "problem",
+    "variables",
     "population",
     "algorithm",
     "parts",
     "algorithms",
     "engines",
     "evaluation",
+    "checkpoints",
     "constraints",
+    "constraint_report",
+    "status",
+    "durations",
+    "interrupts",
+    "run_figure",
     "result",
     "progress",
+    "driving",
+    "batch",
+    "compiled_run",
     "optimizer",
     "minimize",
-    "batch",
+    "scipy",
+    "bridges",
+    "gauntlet",
     "published",
     "suites",
+    "reproduction",
     "experiments",
     "stats",
     "reports",
@@ -49,7 +62,7 @@ NARROW = {
     "stats": {"stats"},
 }
 
-HEAVY = ("scipy", "jax", "rich", "matplotlib")
+HEAVY = ("scipy", "jax", "rich", "matplotlib", "cloudpickle", "distributed", "multiprocessing")
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,11 +1,28 @@
 """Constrained single-objective black-box optimisation: PPS-DE and its field."""
 
-from . import suites
+from . import scipy, suites
 from .algorithms import ALGORITHMS
 from .batch import BatchResult, solve_batch
+from .bridges.pygmo import to_pygmo
+from .bridges.pymoo import from_pymoo, to_pymoo
+from .evaluation import EvaluationError
 from .minimize import minimize
 from .optimizer import Optimizer
 from .problem import Optimum, Problem
 
 __version__ = "0.1.0"
-__all__ = ["ALGORITHMS", "BatchResult", "Optimizer", "Optimum", "Problem", "minimize", "solve_batch", "suites"]
+__all__ = [
+    "ALGORITHMS",
+    "BatchResult",
+    "EvaluationError",
+    "Optimizer",
+    "Optimum",
+    "Problem",
+    "from_pymoo",
+    "minimize",
+    "scipy",
+    "solve_batch",
+    "suites",
+    "to_pygmo",
+    "to_pymoo",
+]

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import exit_status, listing, solve, suites
+from .commands import bench, exit_status, listing, reproduce, solve, suites
 from .commands.parsing import Parser
 from .commands.tables import printable
 
@@ -25,7 +25,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"ppsde {__version__}")
     group = top.add_subparsers(metavar="COMMAND", required=True)
-    for module in (solve, listing, suites):
+    for module in (solve, listing, suites, reproduce, bench):
         module.add(group)
     return top
 

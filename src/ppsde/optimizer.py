@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,16 @@ import numpy as np
 from .algorithm import Task
 from .algorithms import make
 from .bounds import box
+from .checkpoints import container
+from .checkpoints.container import CheckpointError
+from .checkpoints.run_state import described, restored
 from .engines.host import Run
 from .evaluation.values import row_values
 from .streams import seed_from
 from .violation import TOLERANCE, checked_tolerance
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
+_KIND = "optimizer"  # what the files of `save` say they hold
 
 
 class Optimizer:
@@ -85,6 +91,49 @@ class Optimizer:
         if counts != self._counts:
             raise ValueError(f"expected {self._counts[0]} inequalities and {self._counts[1]} equalities; got {counts}")
         self._run.supply(*values)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Put the search, as it is at this moment, into a file of plain numbers and text.
+
+        The file is there whole or not at all. What was told is in it, also between two requests of one generation.
+        """
+        arrays: dict[str, np.ndarray] = {}
+        run = described(self._run.snapshot(), arrays)
+        container.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Optimizer:
+        """The search that was saved: it asks for the same points next, and ends with the same bits.
+
+        A file that is damaged or was not made by `save` is refused with `ppsde.CheckpointError`. Nothing in a file is
+        ever executed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> optimizer = Optimizer([(-5, 5)] * 2, max_evaluations=200, rng=1)
+        >>> x = optimizer.ask()
+        >>> optimizer.tell((x**2).sum(axis=1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     optimizer.save(folder + "/search.ppsde")
+        ...     again = Optimizer.load(folder + "/search.ppsde")
+        >>> bool((again.ask() == optimizer.ask()).all())
+        True
+        """
+        found = container.read(Path(path))
+        content = found.content if isinstance(found.content, dict) else {}
+        with container.naming(Path(path)):
+            if content.get("kind") != _KIND:
+                raise CheckpointError("it does not hold an Optimizer")
+            counts = content.get("counts")
+            if not isinstance(counts, list) or len(counts) != 2 or not all(type(n) is int and n >= 0 for n in counts):
+                raise CheckpointError("it must say how many constraints there are")
+            run = restored(content, found.arrays)
+            if run.best is not None and (run.best.g.shape[1], run.best.h.shape[1]) != tuple(counts):
+                raise CheckpointError(f"its points have not {counts[0]} inequalities and {counts[1]} equalities")
+        optimizer = cls.__new__(cls)
+        optimizer._run, optimizer._counts, optimizer._tolerance = run, (counts[0], counts[1]), run.tolerance
+        return optimizer
 
     @property
     def result(self) -> Any:

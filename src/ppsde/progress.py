@@ -15,7 +15,7 @@ from .engines.host import Run
 REFRESH = 0.1  # seconds between two pictures on a terminal
 LINE_EVERY = 5.0  # seconds between two lines in a file or pipe
 STAGES = {0.0: "push", 1.0: "pull"}
-SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasible": "feas"}
+SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasible": "feas", "failed": "fail"}
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
         facts.append(("best", f"{latest['f']:.8g}"))
         facts.append(("violation", f"{latest['violation']:.3g}"))
         facts.append(("feasible", f"{latest['feasible_share']:.0%}"))
+    if run.failed:
+        facts.append(("failed", f"{run.failed:,}"))
     return Status(
         title="".join(letter if letter.isprintable() else "?" for letter in title)[:30],
         evaluations=run.evaluations,
@@ -231,4 +233,6 @@ def _style(label: str, value: str) -> str:
         return "yellow" if value == "push" else "cyan"
     if label == "violation":
         return "green" if value == "0" else "red"
+    if label == "failed":
+        return "red"
     return ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ppsde.algorithm import Ask, Task
-from ppsde.parts.gradient_repair import gradient_repair, jacobian, newton_step, probes, residual
+from ppsde.parts.gradient_repair import gradient_repair, jacobian, probes, residual
 from ppsde.population import Population, choose, evaluated, forgotten
 
 TASK = Task(np.array([0.0, -1.0]), np.array([2.0, 4.0]), 1000)
@@ -79,12 +79,6 @@ def test_what_is_left_of_the_constraints_by_hand() -> None:
     # g = 0.5 counts, g = -0.5 does not; h counts in full, within the tolerance too.
     left = residual(points_at(np.array([[1.5, 1.0], [0.5, 1.250025]])))
     np.testing.assert_allclose(left, [[0.5, 0.5], [0.0, 5e-5]], atol=1e-12)
-
-
-def test_the_step_by_hand() -> None:
-    # One constraint with slopes (3, 4) missed by 5: back along the slope, by 5 / 25 of it.
-    np.testing.assert_allclose(newton_step(np.array([[[3.0, 4.0]]]), np.array([[5.0]])), [[-0.6, -0.8]], rtol=1e-14)
-    assert newton_step(np.zeros((1, 1, 2)), np.array([[5.0]])).tolist() == [[0.0, 0.0]]
 
 
 def test_a_step_on_linear_constraints_ends_where_they_hold() -> None:

@@ -75,11 +75,35 @@ def test_rows_without_values_do_not_count() -> None:
 def test_moved_points_are_traced_back_to_what_would_have_made_them() -> None:
     rng = np.random.default_rng(1)
     law = Mutation(rng.normal(size=3), rng.normal(size=(3, 3)), np.zeros(3), np.asarray(0.3))
-    z = rng.normal(size=(5, 3))
-    x = law.points(law.directions(z))
-    directions = law.directions_to(x)
-    np.testing.assert_allclose(directions, law.directions(z), rtol=1e-10)
-    np.testing.assert_allclose(law.sources_of(directions), z, rtol=1e-8)
+    true_z, z = rng.normal(size=(2, 5, 3))
+    x = law.points(law.directions(true_z))
+    moved = np.array([True, False, True, False, False])
+    traced_z, traced = law.traced_back(x, moved, z, law.directions(z))
+    np.testing.assert_allclose(traced_z[moved], true_z[moved], rtol=1e-8)
+    np.testing.assert_allclose(traced[moved], law.directions(true_z)[moved], rtol=1e-10)
+    assert (traced_z[~moved] == z[~moved]).all() and (traced[~moved] == law.directions(z)[~moved]).all()
+
+
+def test_tracing_back_by_hand() -> None:
+    # (5 - 1) / 2 = 2 along the first axis, whose scale is 4; (2 - 0) / 2 = 1 along the second, less half the first.
+    law = Mutation(np.array([1.0, 0.0]), np.array([[4.0, 0.0], [1.0, 1.0]]), np.zeros(2), np.asarray(2.0))
+    z, directions = law.traced_back(np.array([[5.0, 2.0]]), np.array([True]), np.zeros((1, 2)), np.zeros((1, 2)))
+    assert directions.tolist() == [[2.0, 1.0]] and z.tolist() == [[0.5, 0.5]]
+
+
+def test_a_matrix_without_inverse_is_begun_anew_by_what_it_cannot_trace_back() -> None:
+    jax = pytest.importorskip("jax")
+    law = Mutation(np.zeros(2), np.array([[1.0, 1.0], [1.0, 1.0]]), np.zeros(2), np.asarray(1.0))
+    x, drawn, everywhere = np.array([[1.0, 2.0]]), np.zeros((1, 2)), np.array([True])
+    z, directions = law.traced_back(x, everywhere, drawn, drawn)
+    assert not np.isfinite(z).all() and directions.tolist() == [[1.0, 2.0]]
+    after = law.learn(z, directions, everywhere, recombination(1, 2), 100.0)
+    assert after.M.tolist() == [[1.0, 0.0], [0.0, 1.0]] and after.mean.tolist() == [1.0, 2.0]
+    with jax.enable_x64(True):
+        there = Mutation(*(jax.numpy.asarray(v) for v in (law.mean, law.M, law.path, law.sigma)))
+        z, directions = there.traced_back(*(jax.numpy.asarray(v) for v in (x, everywhere, drawn, drawn)))
+        after = there.learn(z, directions, jax.numpy.asarray(everywhere), recombination(1, 2), 100.0)
+        assert after.M.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf, 1e25])
@@ -143,4 +167,5 @@ def test_both_namespaces_learn_alike() -> None:
         theirs = there.learn(*(jax.numpy.asarray(v) for v in (z, directions, valid)), by, 100.0)
         for name in ("mean", "M", "path", "sigma"):
             np.testing.assert_allclose(getattr(theirs, name), getattr(ours, name), rtol=1e-12, err_msg=name)
-        np.testing.assert_allclose(there.sources_of(directions), law.sources_of(directions), rtol=1e-9)
+        there_z, _ = there.traced_back(directions, jax.numpy.asarray(valid), z, directions)
+        np.testing.assert_allclose(there_z, law.traced_back(directions, valid, z, directions)[0], rtol=1e-9)

@@ -13,6 +13,7 @@ Deviations (the publication and its program say / we do / because)
   ties of epsilon's order   a bubble sort with an order that is not transitive / violations up to epsilon count as none
   probes of the Jacobian    may leave the box / step backwards at its upper side / no point outside is ever asked for
   a repair without values   not considered / is not kept, nor made from probes without values / nothing to learn there
+  back-calculation          by the pseudo-inverse of the matrix / by its inverse; one without is begun anew / speed
   matrix begun anew         at two bad entries / at one / a single NaN would stay
   epsilon's horizon         1000 generations / `horizon` 1000, but at most half of all / small budgets
   sigma_max                 100; later half the largest range / `largest_sigma` 100 / the published tables
@@ -119,7 +120,6 @@ class EMAgES:
         return Level(start * self.epsilon, xp.maximum(power, self.least_power), xp.asarray(0.0))
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
-        xp = namespace(state.population.f)
         n, d = state.population.x.shape
         law = state.mutation
 
@@ -127,17 +127,14 @@ class EMAgES:
         z = rng.normal(n, d)
         directions = law.directions(z)
         drawn = law.points(directions)
-        offspring = yield fold(drawn, task.lower, task.upper)
+        first = yield fold(drawn, task.lower, task.upper)
         chosen = (rng.uniform(n) <= self.repair_probability) & (state.generation % d == 0)
-        offspring = yield from gradient_repair(
-            offspring, chosen, task, steps=self.repair_steps, difference=self.difference
-        )
+        offspring = yield from gradient_repair(first, chosen, task, steps=self.repair_steps, difference=self.difference)
 
         # Back-calculation: the law would have drawn a moved point by other numbers.
         if self.back_calculation:
-            moved = (offspring.x != drawn).any(axis=1)[:, None]
-            directions = xp.where(moved, law.directions_to(offspring.x), directions)
-            z = xp.where(moved, law.sources_of(directions), z)
+            moved = ((drawn < task.lower) | (drawn > task.upper) | (offspring.x != first.x)).any(axis=1)
+            z, directions = law.traced_back(offspring.x, moved, z, directions)
 
         # The best offspring teach the law.
         rank = ranking(Epsilon(state.level.epsilon), offspring)
@@ -146,13 +143,13 @@ class EMAgES:
         mutation = law.learn(z[rank], directions[rank], population.valid, by, self.largest_sigma)
         if not self.adapt_matrix:
             mutation = replace(mutation, M=law.M)
-        first = population.take(slice(0, 1))
+        leader = population.take(slice(0, 1))
         return State(
             population=population,
             generation=state.generation + 1,
             mutation=mutation,
             level=self._next_level(state, task, n),
-            incumbent=choose(accepts(Feasibility(), first, state.incumbent), first, state.incumbent),
+            incumbent=choose(accepts(Feasibility(), leader, state.incumbent), leader, state.incumbent),
         )
 
     def _next_level(self, state: State, task: Task, n: int) -> Level:

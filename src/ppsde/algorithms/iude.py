@@ -8,8 +8,8 @@ strategy, and the best of them by feasibility competes with it under a shrinking
 which one each member of the bottom half uses. F and CR come from success-history memories that the top half teaches.
 
 Deviations (the paper or its program says / we do / because)
-  population size        100 in the program / `population_size` 100, or 5 D where None / successors have 5 D
-  p of pbest             5, then any from 5 to 20 / `pbest_least`, `pbest_most` / the program draws it
+  population size        100 in a copy of the program / `population_size` 5 D, at least 40 / 100 misses C03, C04, C07
+  p of pbest             any count from 5 to 20 in that copy / `pbest_least`, `pbest_most` 5 / its older line has 5
   equal rates at first   25 generations in the paper, 99 in the program / `equal_generations` 99 / the program's results
   violation              a mean over the constraints / their sum / one measure for all methods
   gain in violation      divided by the number of constraints once more / not / likewise
@@ -27,9 +27,10 @@ from typing import ClassVar, Literal
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..parts.choices import check_choices, check_count, check_range
+from ..parts.closing_epsilon import ClosingEpsilon
 from ..parts.competition import Competition, strategy_by_rate
-from ..parts.epsilon import ClosingEpsilon
 from ..parts.memory import Memory
+from ..parts.population_size import size_or_default
 from ..parts.rules import Epsilon, Feasibility, best_of, better, gain
 from ..parts.sampling import first_points
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
@@ -50,10 +51,10 @@ class State:
 class IUDE:
     """Settings; see the deviations above."""
 
-    population_size: int | None = 100
+    population_size: int | None = None
     memory_size: int = 100
     pbest_least: int = 5
-    pbest_most: int = 20
+    pbest_most: int = 5
     strategy_window: int = 25
     equal_generations: int = 99
     closes: float = 0.5  # the share of all generations after which epsilon is 0
@@ -73,11 +74,11 @@ class IUDE:
         check_range(self, 0.01, 0.99, "closes")
 
     @property
-    def pbest(self) -> tuple[int, int]:
-        return self.pbest_least, self.pbest_most
+    def pbest(self) -> int | tuple[int, int]:
+        return self.pbest_least if self.pbest_least == self.pbest_most else (self.pbest_least, self.pbest_most)
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
+        points = yield first_points(task, size_or_default(self.population_size, task), rng)
         xp = namespace(points.f)
         return State(
             population=points.sorted(),

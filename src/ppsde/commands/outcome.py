@@ -6,16 +6,18 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..constraint_report import ConstraintReport
 from ..problem import Optimum, Problem
 from .tables import printable, table
 
-FAILURES_TOLD = 3  # on the terminal
+REASONS_TOLD = 3  # on the terminal
 FAILURES_WRITTEN = 100  # in the file
 
 
@@ -30,9 +32,12 @@ def describe(problem: Problem, result: Any) -> str:
     lines.append(f"  violation    {result.violation:.4g}")
     failed = f", {result.n_failed:,} of them failed" if result.n_failed else ""
     lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generations{failed}")
-    lines += [f"    failed     {printable(str(failure))}" for failure in result.failures[:FAILURES_TOLD]]
-    if result.constr_violation:
-        lines += ["", *_indented(_constraints(result.constr_violation))]
+    reasons = Counter(printable(failure.reason) for failure in result.failures).most_common(REASONS_TOLD)
+    lines += [f"    failed     {count:,} x {reason}" for reason, count in reasons]
+    if result.n_calls != result.nfev:
+        lines.append(f"  calls        {result.n_calls:,} of the function")
+    if result.constraints:
+        lines += ["", *_indented(_constraints(result.constraints))]
     lines += ["", *_indented(_variables(problem, result.x))]
     return "\n".join(lines)
 
@@ -44,12 +49,17 @@ def _against(optimum: Optimum, result: Any) -> str:
     return f"{text}, gap {result.fun - optimum.value:.3g}" if result.feasible else text
 
 
-def _constraints(amounts: Mapping[str, float]) -> str:
+def _constraints(reports: Sequence[ConstraintReport]) -> str:
     rows = [
-        ("violated by " + f"{amount:.4g}" if amount > 0 else "holds", printable(name))
-        for name, amount in amounts.items()
+        (
+            f"{report.slack:.4g}",
+            "active" if report.active else "",
+            f"violated by {report.violation:.4g}" if report.violation > 0 else "holds",
+            printable(report.name),
+        )
+        for report in reports
     ]
-    return table(("status", "constraint"), rows)
+    return table(("slack", "", "status", "constraint"), rows, right="slack")
 
 
 def _variables(problem: Problem, x: np.ndarray) -> str:
@@ -98,7 +108,10 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
         "nfev": result.nfev,
         "nit": result.nit,
         "n_failed": result.n_failed,
-        "failures": [{"x": f.x, "kind": f.kind, "message": f.message} for f in result.failures[:FAILURES_WRITTEN]],
+        "n_calls": result.n_calls,
+        "limited_by": result.limited_by,
+        "eval_seconds": {"mean": result.eval_seconds_mean, "max": result.eval_seconds_max},
+        "failures": [vars(failure) for failure in result.failures[:FAILURES_WRITTEN]],
         "history": result.history,
     }
     plain: dict[str, Any] = _plain(data)

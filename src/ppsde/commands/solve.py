@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import secrets
-import signal
-import threading
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
+from ..durations import times
+from ..evaluation.outcome import EvaluationError
 from . import exit_status, outcome
 from .parsing import command, instance
 from .target import opened
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def add(group: Any) -> None:
@@ -30,6 +31,7 @@ def add(group: Any) -> None:
         "ppsde solve beam.py:problem --seed 1",
         "ppsde solve engineering:welded-beam --json beam.json",
         "ppsde solve cec2017:C05 --dimension 30 --instance 2 --option pbest=8",
+        "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
     )
     parser.add_argument("target", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", default="pps-de", help="see `ppsde list algorithms` (default: %(default)s)")
@@ -40,7 +42,14 @@ def add(group: Any) -> None:
     )
     parser.add_argument("--dimension", type=int, metavar="D", help="number of variables, of a suite's problem")
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
+    parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
+    parser.add_argument(
+        "--on-failure", default="penalise", metavar="WHAT", help="penalise, retry:N or raise (default: %(default)s)"
+    )
+    parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the run, to .png, .svg or .pdf")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=solve)
 
@@ -51,24 +60,38 @@ def solve(arguments: Namespace) -> int:
 
     options = _options(arguments.option)
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    if arguments.json is not None and not arguments.json.parent.is_dir():
-        raise ValueError(f"there is no folder {str(arguments.json.parent)!r} to write {arguments.json.name} into")
-    with opened(arguments.target, arguments.dimension, arguments.instance) as problem, _sigterm_as_interrupt():
-        begun = monotonic()
-        result = minimize(
-            problem,
-            method=arguments.method,
-            max_evaluations=arguments.max_evaluations,
-            rng=seed,
-            options=options,
-            progress=not arguments.quiet,
-        )
-        seconds = monotonic() - begun
+    for path in (arguments.json, arguments.plot):
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
+    if arguments.plot is not None:
+        _check_picture(arguments.plot)
+    with opened(arguments.target, arguments.dimension, arguments.instance) as problem:
+        error = None
+        try:
+            result = minimize(
+                problem,
+                method=arguments.method,
+                max_evaluations=arguments.max_evaluations,
+                rng=seed,
+                options=options,
+                progress=not arguments.quiet,
+                workers=arguments.workers,
+                eval_timeout=arguments.eval_timeout,
+                on_failure=arguments.on_failure,
+                max_time=arguments.max_time,
+            )
+        except EvaluationError as raised:  # what was found until then is worth as much as ever
+            error, result = raised, raised.result
         print(outcome.describe(problem, result))
-        print(f"\n  {arguments.method}, seed {seed}, {seconds:.1f} s", flush=True)
+        took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
+        print(f"\n  {arguments.method}, seed {seed}, {took}", flush=True)
         if arguments.json is not None:
-            about = {"method": arguments.method, "options": options, "seed": seed, "seconds": seconds}
+            about = {"method": arguments.method, "options": options, "seed": seed, "seconds": result.seconds}
             outcome.write(arguments.json, outcome.as_data(problem, result, **about))
+        if arguments.plot is not None:
+            result.plot().savefig(arguments.plot, dpi=150)
+        if error is not None:
+            raise error
     return status_of(result)
 
 
@@ -97,18 +120,9 @@ def _options(pairs: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """A polite request to end is treated as Ctrl-C is: the best so far is printed."""
-    if threading.current_thread() is not threading.main_thread():  # signals can be handled there only
-        yield
-        return
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _check_picture(path: Path) -> None:
+    """Before the run: a picture that cannot be drawn is not to be found out hours later."""
+    if path.suffix.lower() not in PICTURES:
+        raise ValueError(f"the picture's file must end in .png, .svg or .pdf; got {str(path)!r}")
+    if find_spec("matplotlib") is None:
+        raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")

@@ -1,4 +1,4 @@
-"""Gradient-based repair: Newton-like steps towards the feasible set, by the pseudo-inverse of a measured Jacobian.
+"""Gradient-based repair: Newton-like steps towards the feasible set, by a measured Jacobian.
 
 Chootinan and Chen, "Constraint handling in genetic algorithms using a gradient-based repair method", Computers &
 Operations Research 33 (2006), as Takahama and Sakai use it. The probes of the differences are evaluations like others.
@@ -15,7 +15,7 @@ from ..algorithm import Ask, Task
 from ..arrays import Array, namespace
 from ..population import Population, choose
 from .fold import fold
-from .pseudo_inverse import pseudo_inverse
+from .least_squares import shortest_solutions
 
 
 def gradient_repair(
@@ -36,7 +36,8 @@ def gradient_repair(
         measured = yield Ask(x.reshape(n * d, d), xp.repeat(needy, d))
         known = needy & measured.valid.reshape(n, d).all(axis=1)
         left = xp.where(known[:, None], residual(points), 0.0)
-        step = newton_step(jacobian(points, measured, known), left)
+        step = -shortest_solutions(jacobian(points, measured, known), left, known.any())
+        step = xp.nan_to_num(step)  # of numbers so large that their products are not
         moved = yield Ask(fold(points.x + step, task.lower, task.upper), known)
         points = choose(moved.valid & known, moved, points)
     return points
@@ -68,12 +69,6 @@ def residual(points: Population) -> Array:
     """What is left of each constraint (n, constraints): max(g, 0), and h in full, with no tolerance taken off."""
     xp = namespace(points.f)
     return xp.concatenate([xp.maximum(points.g, 0.0), points.h], axis=1)
-
-
-def newton_step(jacobian: Array, residual: Array) -> Array:
-    """The shortest steps (n, d) that would remove the residuals (n, constraints) if the constraints were linear."""
-    step = -(pseudo_inverse(jacobian) @ residual[:, :, None])[:, :, 0]
-    return namespace(step).nan_to_num(step)  # of numbers so large that their products are not
 
 
 def _constraints(points: Population) -> Any:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace, when
-from .pseudo_inverse import pseudo_inverse
+from ..arrays import Array, mended, namespace, when
 
 LARGEST_ENTRY = 1e12  # of the matrix; beyond, it is begun anew
 LEAST_SIGMA = 1e-200  # so that dividing by it stays possible
@@ -67,13 +66,19 @@ class Mutation:
     def points(self, directions: Array) -> Array:
         return self.mean + self.sigma * directions
 
-    def directions_to(self, x: Array) -> Array:
-        """What would have led to the rows of x (n, d), the inverse of `points`."""
-        return (x - self.mean) / self.sigma
+    def traced_back(self, x: Array, moved: Array, z: Array, directions: Array) -> tuple[Array, Array]:
+        """z and directions (n, d), of the `moved` (n,) points those that would have led to the rows of x (n, d)."""
+        xp = namespace(x)
+        column = moved[:, None]
+        traced = xp.where(column, (x - self.mean) / self.sigma, directions)
+        return mended(moved, lambda: xp.where(column, self._sources(traced), z), z), traced
 
-    def sources_of(self, directions: Array) -> Array:
-        """The z that would have given the directions (n, d)."""
-        return directions @ pseudo_inverse(self.M).T
+    def _sources(self, directions: Array) -> Array:
+        """The z that give the directions (n, d); NaN, for the law to begin anew, where M has no inverse."""
+        try:
+            return namespace(directions).linalg.solve(self.M, directions.T).T
+        except np.linalg.LinAlgError:  # JAX raises nothing
+            return directions * np.nan
 
     def learn(self, z: Array, directions: Array, valid: Array, by: Recombination, largest_sigma: float) -> Mutation:
         """The law after a generation: rows of z and directions (n, d) are sorted best first.

@@ -1,0 +1,177 @@
+"""AGA-PPS: push and pull search with recombination operators that compete. A reconstruction.
+
+Fan, Wang, Fang, Li, Yuan, Bian, "Adaptive Recombination Operator Selection in Push and Pull Search for Solving
+Constrained Single-Objective Optimization Problems", BIC-TA 2018, Communications in Computer and Information Science
+951, Springer.
+
+Each member makes one trial, by an operator of differential evolution, by polynomial mutation, or by one after the
+other; operators are used in proportion to their successes. While the lowest objective value falls, constraints are
+ignored (push); when it stagnates, a shrinking epsilon leads back to feasibility (pull).
+
+Neither the full text nor a program is public. Known are the idea, the two families of operators, push and pull, and the
+printed results; all else is read from the same group's other work, and is a setting where readings differ.
+
+Deviations (what is not known / we do / because)
+  operators                 `operators` "four": DE/current-to-pbest/1/bin, DE/rand/1/bin, the first of them followed by
+                            polynomial mutation, polynomial mutation alone / the families are known, the members not
+  how they are chosen       by success counts from `prior` on, begun again when one is rare / LSHADE44, which they used
+  success                   a trial strictly better than its parent by the rule of the stage / SHADE's practice
+  F and CR                  success-history memories of `memory_size` 6 for each operator / LSHADE44
+  polynomial mutation       of `index` 20 with probability 1/D per component; alone, of one at least / MOEA/D-DE
+  population                `population_size` 5 D but at least 40 / 100 fits the printed C07, C08, C10 and C14 less well
+  components out of bounds  `repair` clamp / their programs; reflection fits the printed C07 and C20 less well
+  tau, alpha, cp, Tc        `tau` 0.1, `alpha` 0.95, `cp` 2, `closes` 0.9 / the push and pull papers, as in PPS-DE
+Checked against: a literal version (tests/reference/aga_pps.py) fed the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, mended, namespace
+from ..parts.bounds import REPAIRS
+from ..parts.choices import check_choices, check_count, check_range
+from ..parts.competition import strategy_by_rate
+from ..parts.indices import best_index, place
+from ..parts.memory import Memory
+from ..parts.parents import trio
+from ..parts.polynomial_mutation import polynomial_mutation
+from ..parts.push_pull import Stage
+from ..parts.rules import accepts, gain
+from ..parts.sampling import first_points
+from ..parts.sizing import rounded
+from ..parts.success_counts import SuccessCounts
+from ..parts.variation import binomial, guided
+from ..population import Population, choose
+from ..streams import Stream
+
+PBEST, RAND, PBEST_MOVED, MOVED = range(4)  # "moved" by polynomial mutation
+OPERATORS = {
+    "four": (PBEST, RAND, PBEST_MOVED, MOVED),
+    "three": (PBEST, RAND, PBEST_MOVED),
+    "two": (PBEST, RAND),
+}
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # sorted by the feasibility rule: the index is the rank
+    generation: Array  # how many were made
+    stage: Stage
+    successes: SuccessCounts
+    memory: Memory  # of the three operators that use F and CR
+
+
+@dataclass(frozen=True)
+class AGAPPS:
+    """Settings; see the deviations above."""
+
+    # What push and pull leaves open elsewhere is fixed here.
+    stagnation_of: ClassVar[str] = "minimum"
+    push_limit: ClassVar[float] = 1.0
+    theta: ClassVar[float] = 0.0
+    pull_length: ClassVar[float] = 0.0
+
+    population_size: int | None = None
+    operators: Literal["four", "three", "two"] = "four"
+    prior: int = 2  # successes that every operator begins with
+    least_share: float = 0.2  # of an equal share; when an operator has less, all begin again
+    memory_size: int = 6
+    largest_pbest: float = 0.2  # pbest is one of a share of the best, uniform from 1 / NP to this
+    index: float = 20.0  # of polynomial mutation
+    switch_window: int = 25
+    switch_threshold: float = 1e-3
+    switch_guard: float = 1e-6
+    schedule: Literal["improved", "polynomial"] = "improved"
+    tau: float = 0.1
+    alpha: float = 0.95
+    cp: float = 2.0
+    closes: float = 0.9  # the share of all generations after which epsilon is 0
+    repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.population_size is not None:
+            check_count(self, 4, "population_size")
+        check_count(self, 1, "prior", "memory_size", "switch_window")
+        check_range(self, 0.0, 1.0, "least_share", "largest_pbest", "switch_threshold", "switch_guard")
+        check_range(self, 0.0, 1.0, "tau", "alpha", "closes")
+        check_range(self, 0.0, 100.0, "cp")
+        check_range(self, 0.0, 1000.0, "index")
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
+        xp = namespace(points.f)
+        return State(
+            population=points.sorted(),
+            generation=xp.asarray(0),
+            stage=Stage.fresh(self.switch_window, xp),
+            successes=SuccessCounts.fresh(len(OPERATORS[self.operators]), self.prior, xp),
+            memory=Memory.fresh(3, self.memory_size, xp),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population = state.population
+        xp = namespace(population.f)
+        n = population.size
+        total = xp.asarray(task.max_evaluations // n)
+        stage = state.stage.advance(state.generation + 1, total, total, population, self)
+
+        # Every member makes a trial, by an operator that succeeds.
+        known = len(OPERATORS[self.operators])
+        successes = state.successes.renewed(self.least_share / known, self.prior)
+        operator = strategy_by_rate(rng.uniform(n), successes.rates)  # numbered alike in every set
+        u_cell, u_F = rng.uniform(2, n)
+        F, CR = state.memory.draw(xp.minimum(operator, PBEST_MOVED), u_cell, u_F, rng.normal(n))
+        x = self._recombined(population.x, operator, F, CR, task, rng)
+        trials = yield self._moved(x, population.x, operator, task, rng)
+
+        # Replacement and learning by the rule of the stage.
+        accepted = accepts(stage.rule, trials, population)
+        gains = gain(stage.rule, trials, population)
+        return State(
+            population=choose(accepted, trials, population).sorted(),
+            generation=state.generation + 1,
+            stage=stage,
+            successes=successes.record(operator, gains > 0),
+            memory=state.memory.learn(operator, F, CR, gains),
+        )
+
+    def _recombined(self, x: Array, operator: Array, F: Array, CR: Array, task: Task, rng: Stream) -> Array:
+        """Trials (n, d) of the population x (n, d), best first, by DE/current-to-pbest/1/bin or DE/rand/1/bin."""
+        xp = namespace(x)
+        n, d = x.shape
+        i, is_rand = xp.arange(n), operator == RAND
+        u_share, u_best, u_kept = rng.uniform(3, n)
+        best = xp.maximum(rounded(1.0 + u_share * (self.largest_pbest * n - 1.0)), 1)
+        pbest = xp.where(is_rand, -1, best_index(u_best, best, i))
+        r1, r2, r3 = trio("uniform", rng.uniform(3, n), i, is_rand, pbest, n)
+        mutants = guided(x, xp.where(is_rand, r1, i), r1, r2, r3, F, F)
+        crossed = binomial(mutants, x, CR, rng.uniform(n, d), place(u_kept, d))
+        spare = rng.uniform(n, d) if self.repair == "resample" else crossed
+        outside = (crossed < task.lower) | (crossed > task.upper)
+        return mended(outside, lambda: REPAIRS[self.repair](crossed, task.lower, task.upper, x, spare), crossed)
+
+    def _moved(self, trials: Array, x: Array, operator: Array, task: Task, rng: Stream) -> Array:
+        """The trials (n, d), those of some operators moved by polynomial mutation: from x (n, d) itself, by MOVED."""
+        xp = namespace(x)
+        n, d = x.shape
+        alone = (operator == MOVED)[:, None]
+        one = xp.arange(d) == place(rng.uniform(n), d)[:, None]
+        chosen = ((rng.uniform(n, d) < 1.0 / d) | (alone & one)) & (operator >= PBEST_MOVED)[:, None]
+        start = xp.where(alone, x, trials)
+        return polynomial_mutation(start, task.lower, task.upper, self.index, rng.uniform(n, d), chosen)
+
+    def answer(self, state: State, kept: Population) -> Population:
+        return kept
+
+    def watch(self, state: State) -> dict[str, Array]:
+        rates = state.successes.rates
+        return {
+            "stage": state.stage.pull,  # 0 push, 1 pull
+            "epsilon": state.stage.epsilon,
+            "rate_current_to_pbest": rates[PBEST],
+            "rate_rand": rates[RAND],
+        }

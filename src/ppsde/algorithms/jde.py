@@ -1,0 +1,111 @@
+"""jDE: differential evolution whose members carry their own F and CR.
+
+Brest, Greiner, Boskovic, Mernik, Zumer, "Self-Adapting Control Parameters in Differential Evolution: A Comparative
+Study on Numerical Benchmark Problems", IEEE Transactions on Evolutionary Computation 10 (2006), pp. 646-657.
+
+Each member makes one trial by DE/rand/1/bin. Before that its F and its CR are drawn anew with a small probability; the
+new values stay only if the trial does.
+
+Deviations (the publication says / we do / because)
+  no constraints            the smaller f is better / `rule` decides / constraints
+  components out of bounds  not given / `repair` reflect / a program that others compared with
+Checked against: a literal version (tests/reference/jde.py) fed the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, namespace
+from ..parts.bounds import REPAIRS
+from ..parts.choices import check_choices, check_count, check_range
+from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.indices import place
+from ..parts.rules import accepts
+from ..parts.sampling import first_points
+from ..parts.sizing import elapsed_share
+from ..parts.two_differences import distinct
+from ..parts.variation import binomial, rand_1
+from ..population import Population, choose
+from ..streams import Stream
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population
+    generation: Array  # how many were made
+    F: Array  # (n,), of each member
+    CR: Array  # (n,)
+    handling: Handling
+
+
+@dataclass(frozen=True)
+class JDE:
+    """Settings; see the deviations above."""
+
+    population_size: int = 100
+    F: float = 0.5  # of every member at the start
+    CR: float = 0.9
+    tau_F: float = 0.1  # the probability of a new F
+    tau_CR: float = 0.1
+    least_F: float = 0.1  # new ones are uniform from this
+    largest_F: float = 1.0  # to this
+    repair: Literal["reflect", "clamp", "midpoint", "resample"] = "reflect"
+    rule: str = "feasibility"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_count(self, 4, "population_size")
+        check_range(self, 0.0, 2.0, "F", "least_F", "largest_F")
+        check_range(self, 0.0, 1.0, "CR", "tau_F", "tau_CR")
+        if self.least_F > self.largest_F:
+            raise ValueError(f"largest_F must be least_F ({self.least_F!r}) or more; got {self.largest_F!r}")
+        check_rule(self)
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        n = self.population_size
+        points = yield first_points(task, n, rng)
+        xp = namespace(points.f)
+        return State(
+            population=points,
+            generation=xp.asarray(0),
+            F=xp.full(n, float(self.F)),
+            CR=xp.full(n, float(self.CR)),
+            handling=handling_of(self.rule, n, xp).after(points, xp.asarray(0.0)),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population = state.population
+        xp = namespace(population.f)
+        n, d = population.x.shape
+        elapsed = elapsed_share((state.generation + 1) * n, task)
+        rule = state.handling.rule(population, elapsed, rng)
+
+        # Before a trial is made, F and CR may change.
+        u_new_F, u_F, u_new_CR, u_CR, u_kept = rng.uniform(5, n)
+        F = xp.where(u_new_F < self.tau_F, self.least_F + (self.largest_F - self.least_F) * u_F, state.F)
+        CR = xp.where(u_new_CR < self.tau_CR, u_CR, state.CR)
+        r1, r2, r3 = distinct(rng.uniform(3, n), n, xp.arange(n))
+        u = rng.uniform(n, d)
+        crossed = binomial(rand_1(population.x, r1, r2, r3, F), population.x, CR, u, place(u_kept, d))
+        spare = rng.uniform(n, d) if self.repair == "resample" else u
+        trials = yield REPAIRS[self.repair](crossed, task.lower, task.upper, population.x, spare)
+
+        # They stay if the trial does.
+        accepted = accepts(rule, trials, population)
+        after = choose(accepted, trials, population)
+        return State(
+            population=after,
+            generation=state.generation + 1,
+            F=xp.where(accepted, F, state.F),
+            CR=xp.where(accepted, CR, state.CR),
+            handling=state.handling.after(after, elapsed),
+        )
+
+    def answer(self, state: State, kept: Population) -> Population:
+        return kept
+
+    def watch(self, state: State) -> dict[str, Array]:
+        return {"mean_F": state.F.mean(), "mean_CR": state.CR.mean()}

@@ -1,0 +1,142 @@
+"""UDE: unified differential evolution, second in the CEC2017 competition on constrained problems.
+
+Trivedi, Sanyal, Verma, Srinivasan, "A Unified Differential Evolution Algorithm for Constrained Optimization Problems",
+CEC 2017.
+
+The population, ranked by penalised fitness, is halved. Each member of the top half makes three trials, one a strategy,
+and the best of them competes with it; the strategies' wins decide which one each member of the bottom half uses. F and
+CR are one of two pairs. A local step tries a point around the best member in every generation.
+
+This is a reconstruction: no program of it is public, only remarks in its successor's, whose skeleton it shares. What
+is not known was chosen to fit the means that others printed for D = 10: a small population that converges early, and a
+light penalty. With a weight of 100 the penalised optimum of C11 has the printed objective, -6.00.
+
+Deviations (known of it / we do / because)
+  penalty                not its weight / `penalty_weight` 100 of `rule` "static-penalty" / C11, and C03 and C06
+  population size        not known / `population_size` D, at least 12 / more solves C04, C05, C13, C14, C20 too well
+  p of pbest             not known / `pbest` 3 / a quarter of so small a population
+  ranked parents         by their ranks / `parents` "ranked-rand": of DE/rand/1, among all / Gong and Cai, whom it cites
+  bounds                 not known / `repair` clamp / its successor
+  local search           by mutation of good points / `local_steps` 1 trial a generation around the best / a guess
+Checked against: a literal version (tests/reference/ude.py) fed the same draws; the printed D = 10 means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..algorithm import Coroutine, Task
+from ..arrays import Array, namespace
+from ..parts.blockwise import Blockwise
+from ..parts.choices import check_choices, check_count, check_range
+from ..parts.competition import Competition, strategy_by_rate
+from ..parts.fixed import Fixed
+from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.local_step import around_the_best, with_the_best_of
+from ..parts.pools import ParameterPool
+from ..parts.population_size import size_or_default
+from ..parts.rules import Penalty, accepts, best_of
+from ..parts.sampling import first_points
+from ..parts.sizing import elapsed_share
+from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ..population import Population, choose, join
+from ..streams import Stream
+
+POOL = ParameterPool(((0.9, 0.9), (0.5, 0.5)))
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population  # ranked by the rule: the index is the rank
+    generation: Array  # how many were made
+    competition: Competition
+    handling: Handling
+
+
+@dataclass(frozen=True)
+class UDE:
+    """Settings; see the deviations above."""
+
+    population_size: int | None = None
+    pbest: int = 3
+    strategy_window: int = 25
+    parents: Literal["ranked-rand", "ranked-top", "best-of-three", "uniform"] = "ranked-rand"
+    repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
+    local_steps: int = 1  # trials around the best member in a generation
+    rule: str = "static-penalty"
+    penalty_weight: float = 100.0  # of that rule
+    K: ClassVar[str] = "F"
+    current_to_rand_crossover: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_count(self, 1, "strategy_window")
+        check_count(self, 2, "pbest")
+        check_count(self, 0, "local_steps")
+        if self.population_size is not None:
+            check_count(self, 8, "population_size")
+        check_range(self, 0.0, 1e300, "penalty_weight")
+        check_rule(self)
+
+    def start(self, task: Task, rng: Stream) -> Coroutine:
+        points = yield first_points(task, size_or_default(self.population_size, task, per_variable=1, least=12), rng)
+        xp = namespace(points.f)
+        penalty = Fixed(Penalty(xp.asarray(self.penalty_weight)))
+        handling = penalty if self.rule == "static-penalty" else handling_of(self.rule, points.size, xp)
+        rule = handling.rule(points, xp.asarray(0.0), rng)
+        return State(
+            population=points.take(handling.rank(rule, points, rng)),
+            generation=xp.asarray(0),
+            competition=Competition.fresh(self.strategy_window, 3, xp),
+            handling=handling.after(points, xp.asarray(0.0)),
+        )
+
+    def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        population = state.population
+        xp = namespace(population.f)
+        n = population.size
+        top = (n + 1) // 2
+        G = state.generation + 1
+        elapsed = elapsed_share(n + state.generation * (n + 2 * top + self.local_steps), task)
+        rule = state.handling.rule(population, elapsed, rng)
+
+        # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        targets = xp.arange(3 * top) % top
+        strategy = xp.arange(3 * top) // top
+        u = rng.uniform(3 * top, task.dimension)
+        trials = yield trials_of(population.x, targets, strategy, u, POOL, self, task, rng)[0]
+        picked = best_of(Blockwise(rule, top), trials, 3)
+        won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
+
+        # Bottom half: one trial per target, by a strategy that won in the generations before this one.
+        bottom_strategy = strategy_by_rate(rng.uniform(n - top), state.competition.rates(G))
+        u = rng.uniform(n - top, task.dimension)
+        bottom = xp.arange(top, n)
+        bottom_trials = yield trials_of(population.x, bottom, bottom_strategy, u, POOL, self, task, rng)[0]
+
+        # Replacement, ranks anew, and a step around the best.
+        offspring = join(trials.take(picked), bottom_trials)
+        after = choose(accepts(rule, offspring, population), offspring, population)
+        after = after.take(state.handling.rank(rule, after, rng))
+        if self.local_steps:
+            steps = yield around_the_best(after.x, self.local_steps, task, rng)
+            after = with_the_best_of(rule, steps, after)
+        return State(
+            population=after,
+            generation=G,
+            competition=state.competition.record(G, won),
+            handling=state.handling.after(after, elapsed),
+        )
+
+    def answer(self, state: State, kept: Population) -> Population:
+        """The first of the last population: the best by the rule, feasible or not."""
+        return state.population.take(slice(0, 1))
+
+    def watch(self, state: State) -> dict[str, Array]:
+        rates = state.competition.rates(state.generation + 1)
+        return {
+            "rate_rand": rates[RAND],
+            "rate_current_to_rand": rates[CURRENT_TO_RAND],
+            "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
+        }

@@ -1,0 +1,293 @@
+"""A run kept on disk while it goes on: its state after a generation, and a journal of what finished since."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from ..algorithm import Algorithm
+from ..engines.host import Run
+from ..evaluation.outcome import INVALID, MALFORMED, OK, Failure, Outcome
+from ..population import Population
+from . import container
+from .atomic import sweep
+from .container import CheckpointError
+from .journal import Journal, Known
+from .run_state import described, restored
+from .tree import flatten, rebuild
+
+KIND = "run"  # what such a file says it holds
+MISFITS = 10  # values of another form than before, and none of that form, that show a function to be another
+_NOTHING: Mapping[int, Outcome] = MappingProxyType({})
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run itself goes on."""
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """What a checkpoint holds."""
+
+    run: Run
+    checkpoint: Checkpoint  # to be continued
+    about: dict[str, Any]  # what the writer said of the problem
+    account: dict[str, Any]  # and of what the run had cost
+    failures: list[Failure]
+
+
+class Checkpoint:
+    """The checkpoint of one run, as a file and a journal beside it, which belong to this process until it is closed.
+
+    The file holds the run as it was after some generation, the journal every evaluation that finished since. So
+    nothing that finished is lost, whenever the process ends, and `every` decides only how long the journal grows.
+
+    Parameters
+    ----------
+    path : path-like
+        Nothing may be there yet.
+    run : Run
+        Written at once, so that a path that is not possible is an error before anything is evaluated.
+    about : mapping, optional
+        What is to be known of the problem: plain numbers, text, arrays, and tuples and lists of these.
+    every : float
+        Seconds between two states; 0 stores every generation.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        run: Run,
+        *,
+        about: Mapping[str, Any] = MappingProxyType({}),
+        every: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        _check_free(Path(path))
+        self._open(Path(path), dict(about), every, clock)
+        try:
+            _check_free(Path(path))  # now that nobody else can make it
+            self._store(run, (), {})
+        except BaseException:
+            self._journal.close()
+            if not self.path.exists():
+                self._journal_path.unlink()
+            raise
+        self._empty = True
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        algorithm: Algorithm | None = None,
+        every: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Resumed:
+        """The run that the checkpoint is of, and the checkpoint, ready to be continued.
+
+        An algorithm that is not in `ppsde.ALGORITHMS` must be given.
+        """
+        checkpoint = cls.__new__(cls)
+        container.read(Path(path))  # before a journal is made beside something that is no checkpoint
+        checkpoint._open(Path(path), {}, every, clock)
+        try:
+            found = container.read(Path(path))  # as it is now that nobody else writes it
+            with container.naming(Path(path)):
+                run, about, account, failures = _contents(found, algorithm)
+            checkpoint._about = about
+            checkpoint._doubted = run.best
+            checkpoint._stored, checkpoint._over = run.requests, run.wanted is None
+            checkpoint._known = checkpoint._journal.resume(found.digest)
+            checkpoint._noted = max(checkpoint._known, default=-1)
+            sweep(checkpoint.path)
+        except BaseException:
+            checkpoint._journal.close()
+            raise
+        return Resumed(run, checkpoint, about, account, failures)
+
+    def _open(self, path: Path, about: dict[str, Any], every: float, clock: Callable[[], float]) -> None:
+        if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < np.inf:
+            raise ValueError(f"checkpoint_every must be a finite number of seconds >= 0; got {every!r}")
+        self.path, self.every = path, every
+        self.error: Exception | None = None  # the last one that kept something from being written
+        self._about, self._clock, self._closed = about, clock, False
+        self._written = clock()
+        self._stored, self._over = -1, False  # of the state in the file: requests answered, and whether it is the last
+        self._noted = -1  # the latest request that the journal tells of
+        self._empty = False  # begun here, and nothing evaluated yet
+        self._known: Known = {}
+        self._doubted: Population | None = None  # a point of the form that the function has to show first
+        self._held: list[tuple[int, int, Outcome]] = []  # what it returned instead, so far
+        self._journal_path: Path = Path(os.path.realpath(path) + ".journal")
+        self._journal: Journal = Journal(self._journal_path, clock)
+
+    def known(self, request: int) -> Mapping[int, Outcome]:
+        """What is known of a request's rows from before the run was taken up again."""
+        return self._known.get(request, _NOTHING)
+
+    def note(self, request: int, row: int, outcome: Outcome) -> None:
+        """Keep what became of a row of a request. A disk that is full is a warning, not the end of the run."""
+        noted = [(request, row, outcome)]
+        self._noted, self._empty = max(self._noted, request), False
+        if self._doubted is not None:
+            if _misfits(outcome, self._doubted):
+                self._held += noted
+                return
+            if outcome.status in (OK, INVALID):
+                self._doubted, self._held, noted = None, [], self._held + noted
+        try:
+            for one in noted:
+                self._journal.note(*one)
+        except OSError as error:
+            self._complain(error)
+
+    def write(
+        self,
+        run: Run,
+        failures: Sequence[Failure] = (),
+        account: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        now: bool = False,
+    ) -> bool:
+        """Store the state, if a generation has just ended and it is time, or `now`; whether that was done.
+
+        To be called whenever the run was given values. A disk that is full is a warning, not the end of the run.
+        `account` is what the run has cost, in plain values as `about`.
+        """
+        if self._doubted is not None and len(self._held) >= MISFITS:
+            form = f"{self._doubted.g.shape[1]} inequalities and {self._doubted.h.shape[1]} equalities"
+            raise CheckpointError(
+                f"{self.path}: it is of another function, it seems: {len(self._held)} points evaluated now came back "
+                f"without the {form} that its points have; nothing of them was kept"
+            )
+        if self._held and run.wanted is not None:
+            return False
+        if not run.between_generations or self._noted >= run.requests:
+            return False  # what is known of this request and of later ones stands in the journal of the state before
+        if run.requests == self._stored or (not now and self._clock() - self._written < self.every):
+            return False
+        try:
+            self._store(run, failures, account)
+        except (OSError, CheckpointError) as error:
+            self._complain(error)
+            return False
+        return True
+
+    def close(self) -> None:
+        """Give up the files. All that was noted is brought to the disk; a run that is over needs no journal."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._journal.sync()
+        except OSError as error:
+            self._complain(error)
+        if self._over:
+            with suppress(OSError):
+                self._journal_path.unlink()
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        """Close; a run that an error ended before anything was evaluated leaves nothing behind."""
+        if kind is not None and self._empty and not self._closed:
+            with suppress(OSError):
+                self.path.unlink()
+                self._journal_path.unlink()
+        self.close()
+
+    def _store(self, run: Run, failures: Sequence[Failure], account: Mapping[str, Any]) -> None:
+        arrays: dict[str, np.ndarray] = {}
+        content = {
+            "kind": KIND,
+            "about": {key: flatten(value, f"about.{key}", arrays, {}) for key, value in self._about.items()},
+            "account": {key: flatten(value, f"account.{key}", arrays, {}) for key, value in account.items()},
+            **described(run.snapshot(), arrays),
+        }
+        _flatten_failures(failures, arrays)
+        digest = container.write(self.path, content, arrays)
+        self._written, self._stored, self._over = self._clock(), run.requests, run.wanted is None
+        self._known, self._held = {}, []
+        self._journal.restart(digest)
+        self.error = None
+
+    def _complain(self, error: Exception) -> None:
+        if self.error is None:
+            warnings.warn(
+                f"the checkpoint {self.path} could not be written ({error}); the run goes on, and what was written "
+                "before is still good",
+                CheckpointWarning,
+                stacklevel=3,
+            )
+        self.error = error
+
+
+def peek(path: str | os.PathLike[str], algorithm: Algorithm | None = None) -> tuple[Run, dict[str, Any]]:
+    """The run that a checkpoint holds, and what is told of its problem; the checkpoint may be in use meanwhile."""
+    found = container.read(Path(path))
+    with container.naming(Path(path)):
+        run, about, _, _ = _contents(found, algorithm)
+    return run, about
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise CheckpointError(f"{path} exists already: resume it, remove it, or take another name")
+
+
+def _misfits(outcome: Outcome, point: Population) -> bool:
+    """Whether the function returned something of another form than what it returned for this point."""
+    if outcome.status not in (OK, INVALID):
+        return outcome.status == MALFORMED
+    return (len(outcome.g), len(outcome.h)) != (point.g.shape[1], point.h.shape[1])
+
+
+def _contents(
+    found: container.Contents, algorithm: Algorithm | None
+) -> tuple[Run, dict[str, Any], dict[str, Any], list[Failure]]:
+    content = found.content
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise CheckpointError("it does not hold a run of minimize")
+    about, account = (_told(content.get(name), found.arrays) for name in ("about", "account"))
+    run = restored(content, found.arrays, algorithm)
+    return run, about, account, _rebuild_failures(found.arrays, run.task.dimension)
+
+
+def _told(described: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    if not isinstance(described, dict):
+        raise CheckpointError("it does not tell of its problem")
+    return {key: rebuild(value, arrays, {}) for key, value in described.items()}
+
+
+def _flatten_failures(failures: Sequence[Failure], arrays: dict[str, np.ndarray]) -> None:
+    """There may be many: all their texts are one array of bytes."""
+    texts = json.dumps([[failure.status, failure.kind, failure.message] for failure in failures])
+    arrays["failures.x"] = np.array([failure.x for failure in failures], float)
+    arrays["failures.seconds"] = np.array([failure.seconds for failure in failures], float)
+    arrays["failures.texts"] = np.frombuffer(texts.encode(), np.uint8)
+
+
+def _rebuild_failures(arrays: Mapping[str, np.ndarray], dimension: int) -> list[Failure]:
+    try:
+        x, seconds = arrays["failures.x"], arrays["failures.seconds"]
+        texts = json.loads(arrays["failures.texts"].tobytes())
+        sound = x.dtype == seconds.dtype == float and x.shape == ((len(texts), dimension) if texts else (0,))
+        if not sound or not all(type(text) is str for row in texts for text in row):
+            raise ValueError("of another form")
+        rows = zip(x, texts, seconds.tolist(), strict=True)
+        return [Failure(point.copy(), status, kind, message, taken) for point, (status, kind, message), taken in rows]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"its failures cannot be read: {type(error).__name__}: {error}") from None

@@ -1,0 +1,163 @@
+"""The journal beside a checkpoint: every evaluation that finished since, one record each, only ever appended to.
+
+    44 bytes  MAGIC, version, and the digest of the checkpoint that the journal continues
+    per record: length and CRC-32 of the rest; number of the request, row, f, seconds, how many g and h, how long the
+    status is; g, h, status, error
+
+A process that is killed leaves at most one record unfinished. A reader takes the records up to the first that is not
+whole, and none from a journal of another checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from ..evaluation.outcome import Outcome
+from .container import DIGEST, CheckpointError
+
+MAGIC = b"ppsdejnl"
+VERSION = 1
+SYNC_EVERY = 1.0  # seconds after which what was noted is brought to the disk; a killed process loses none of it anyway
+
+Known = dict[int, dict[int, Outcome]]  # outcomes by number of the request, then by row
+
+_HEADER = struct.Struct(f"<8sI{DIGEST}s")
+_FRAME = struct.Struct("<II")  # length and checksum
+_RECORD = struct.Struct("<QQddIIH")
+
+
+class Journal:
+    """Appends outcomes to a file, which belongs to one process at a time."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._synced = clock()
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        self._header = b""
+        self._end = 0  # of the last whole record
+        if not _locked(self._file):
+            os.close(self._file)
+            raise CheckpointError(f"{path}: another process writes this checkpoint")
+
+    def restart(self, digest: bytes) -> None:
+        """Forget everything noted; from now on continue the checkpoint with this digest."""
+        self._header = _HEADER.pack(MAGIC, VERSION, digest)
+        self._end = 0
+        os.ftruncate(self._file, 0)
+        self._append(self._header)
+
+    def resume(self, digest: bytes) -> Known:
+        """What was noted since the checkpoint with this digest, to be continued."""
+        known, end = records(_read(self._file), digest)
+        if not end:
+            self.restart(digest)
+            return {}
+        self._header, self._end = _HEADER.pack(MAGIC, VERSION, digest), end
+        os.ftruncate(self._file, end)
+        return known
+
+    def note(self, request: int, row: int, outcome: Outcome) -> None:
+        """Append what became of a row of a request."""
+        record = packed(request, row, outcome)
+        self._append(record if self._end else self._header + record)  # where the disk had no room for the header
+        if self._clock() - self._synced > SYNC_EVERY:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring everything noted to the disk."""
+        os.fsync(self._file)
+        self._synced = self._clock()
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _append(self, data: bytes) -> None:
+        """Write all of it or, if that fails, nothing."""
+        try:
+            os.lseek(self._file, self._end, os.SEEK_SET)
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._file, left) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._end)
+            raise
+        self._end += len(data)
+
+
+def packed(request: int, row: int, outcome: Outcome) -> bytes:
+    """An outcome as a record."""
+    g, h = np.asarray(outcome.g, "<f8"), np.asarray(outcome.h, "<f8")
+    status, error = outcome.status.encode(), outcome.error.encode(errors="surrogatepass")
+    start = _RECORD.pack(request, row, outcome.f, outcome.seconds, g.size, h.size, len(status))
+    record = b"".join((start, g.tobytes(), h.tobytes(), status, error))
+    return _FRAME.pack(len(record), zlib.crc32(record)) + record
+
+
+def records(data: bytes, digest: bytes) -> tuple[Known, int]:
+    """The whole records of a journal of that checkpoint, and where they end; 0 if it is of another."""
+    if data[: _HEADER.size] != _HEADER.pack(MAGIC, VERSION, digest):
+        return {}, 0
+    known: Known = {}
+    end = _HEADER.size
+    while True:
+        start = end + _FRAME.size
+        if start > len(data):
+            return known, end
+        length, checksum = _FRAME.unpack_from(data, end)
+        record = data[start : start + length]
+        if len(record) < length or length < _RECORD.size or zlib.crc32(record) != checksum:
+            return known, end
+        try:
+            request, row, outcome = _unpacked(record)
+        except ValueError:  # a checksum that fits what nothing here writes
+            return known, end
+        known.setdefault(request, {})[row] = outcome
+        end = start + length
+
+
+def _unpacked(record: bytes) -> tuple[int, int, Outcome]:
+    request, row, f, seconds, p, q, status_length = _RECORD.unpack_from(record)
+    texts = _RECORD.size + 8 * (p + q)
+    if texts + status_length > len(record):
+        raise ValueError("a record speaks of more than it holds")
+    values = np.frombuffer(record[_RECORD.size : texts], "<f8").astype(float)
+    status = record[texts : texts + status_length].decode()
+    error = record[texts + status_length :].decode(errors="surrogatepass")
+    return request, row, Outcome(status, f, values[:p], values[p:], seconds, error)
+
+
+def _read(file: int) -> bytes:
+    size = os.fstat(file).st_size
+    os.lseek(file, 0, os.SEEK_SET)
+    pieces = []
+    while size > 0:
+        piece = os.read(file, size)
+        if not piece:
+            break
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _locked(file: int) -> bool:
+    """Whether the file is now this process's own. The lock ends with the process, and is not that of its children."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return True
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

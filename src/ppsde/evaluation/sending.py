@@ -1,0 +1,89 @@
+"""Functions as bytes, for live workers only: nothing that is made here is ever kept on a disk."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from types import FunctionType, ModuleType
+from typing import Any
+
+
+def packed(thing: Any) -> bytes:
+    """The thing as bytes that `pickle.loads` understands; lambdas, closures and functions of a notebook too."""
+    try:
+        import cloudpickle
+    except ImportError:
+        raise ValueError("evaluating in other processes needs cloudpickle: pip install 'ppsde[pool]'") from None
+
+    class Packer(cloudpickle.Pickler):
+        """cloudpickle names what lies in a module, for the other side to import; some modules only exist here."""
+
+        def reducer_override(self, thing: Any) -> Any:
+            if isinstance(thing, FunctionType | type) and isinstance(thing.__module__, str):
+                module = sys.modules.get(thing.__module__)
+                if module is not None and module not in registered and not _importable(module):
+                    cloudpickle.register_pickle_by_value(module)
+                    registered.append(module)
+            return super().reducer_override(thing)
+
+    buffer = io.BytesIO()
+    registered: list[ModuleType] = []
+    try:
+        Packer(buffer).dump(thing)
+    except Exception as error:
+        raise ValueError(
+            f"the function cannot be sent to another process: {type(error).__name__}: {error}. What it refers to, such "
+            "as open files, locks and connections, must be made inside of it, or left out with workers=1"
+        ) from error
+    finally:
+        for module in registered:
+            cloudpickle.unregister_pickle_by_value(module)
+    return buffer.getvalue()
+
+
+@lru_cache(maxsize=512)
+def _importable(module: ModuleType) -> bool:
+    """Whether another process that has the same `sys.path` would find this very module by its name."""
+    file = getattr(module, "__file__", None)
+    if file is None or module.__name__ == "__main__":  # built in, a namespace, or what cloudpickle itself takes care of
+        return True
+    name, _, rest = module.__name__.partition(".")
+    if rest and name in sys.modules:
+        return _importable(sys.modules[name])
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, None) if hasattr(finder, "find_spec") else None
+        if spec is not None:
+            return spec.origin in (file, "built-in", "frozen")
+    return False
+
+
+class Portable:
+    """A callable that is packed once, however often it is sent, and unpacked once per process."""
+
+    def __init__(self, thing: Any) -> None:
+        self._thing = thing
+        self._bytes: bytes | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._thing(*arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._bytes is None:
+            self._bytes = packed(self._thing)
+        return _unpacked, (self._bytes, tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _unpacked(data: bytes, path: tuple[str, ...]) -> Any:
+    add_to_path(path)
+    portable = Portable(pickle.loads(data))
+    portable._bytes = data
+    return portable
+
+
+def add_to_path(path: Sequence[str]) -> None:
+    """Make what could be imported where the function comes from importable here too."""
+    sys.path += [folder for folder in path if folder not in sys.path]

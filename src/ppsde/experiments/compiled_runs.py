@@ -1,0 +1,113 @@
+"""Runs of jobs on the compiled engine.
+
+On a CPU one program serves all problems of a dimension and makes one run per call, so that compiling is done once and
+threads may call it together. On a GPU the runs of several jobs go side by side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..batch import BatchResult, solve_batch
+from ..engines.cache import remembered
+from ..engines.compiled import _one_of, float64
+from ..engines.tracing import run_of
+from ..problem import Problem
+from ..streams import root_key
+from .jobs import Job
+from .outcomes import constraints_at, failed_row, point, row_of
+from .rows import Row
+
+
+class OneAtATime:
+    """An algorithm with a budget on several problems of one dimension, compiled for the CPU; a call makes one run."""
+
+    def __init__(self, job: Job, problems: Sequence[Problem]) -> None:
+        import jax
+
+        self._problems, self._jax = problems, jax
+        self._device = jax.devices("cpu")[0]
+        algorithm = job.algorithm()
+        # A problem alone is compiled otherwise than one of several, and would round otherwise.
+        branches = [*problems, *problems] if len(problems) == 1 else problems
+
+        def one(key: Any, run: Any, number: Any, lower: Any, upper: Any) -> Any:
+            evaluate = _one_of(branches, number)
+            return run_of(algorithm, evaluate, job.budget, job.record)(lower, upper, jax.random.fold_in(key, run))
+
+        began = time.perf_counter()
+        with float64(), jax.default_device(self._device), remembered():
+            self._call = jax.jit(one).lower(*self._arguments(0, 0, 0)).compile()
+        self.compile_seconds = time.perf_counter() - began
+
+    def __call__(self, problem: Problem, run: int, seed: int) -> dict[str, Any]:
+        """What that run on one of the problems gives."""
+        number = next(k for k, other in enumerate(self._problems) if other is problem)
+        with float64(), self._jax.default_device(self._device):
+            found = self._call(*self._arguments(number, run, seed))
+            result: dict[str, Any] = self._jax.tree_util.tree_map(np.asarray, found)
+        return result
+
+    def _arguments(self, number: int, run: int, seed: int) -> tuple[Any, ...]:
+        problem = self._problems[number]
+        return root_key(seed), np.uint32(run), np.int64(number), problem.lower, problem.upper
+
+
+def rows_one_at_a_time(
+    job: Job, problem: Problem, program: OneAtATime, progress: Callable[[int], None]
+) -> Iterator[Row]:
+    """The row of each run of a job."""
+    for k, run in enumerate(job.runs):
+        yield _row(job, run, problem, program(problem, run, job.seed))
+        progress((k + 1) * job.budget)
+
+
+def rows_side_by_side(jobs: Sequence[Job], problems: Sequence[Problem], beside: Sequence[Problem]) -> list[list[Row]]:
+    """The rows of several jobs that differ in their problems only, all runs at once.
+
+    The program is that of all problems in `beside`, whether they are wanted now or not: which way a device adds up
+    depends on what is there.
+    """
+    first = jobs[0]
+    algorithm = first.algorithm()
+    batches = solve_batch(
+        list(beside),
+        method=first.method,
+        runs=list(first.runs),
+        max_evaluations=first.budget,
+        seed=first.seed,
+        record=first.record,
+        device=first.device,
+        options={name: getattr(algorithm, name) for name in first.settings},
+    )
+    of = {id(problem): batch for problem, batch in zip(beside, batches, strict=True)}
+    return [_rows(job, problem, of[id(problem)]) for job, problem in zip(jobs, problems, strict=True)]
+
+
+def _rows(job: Job, problem: Problem, batch: BatchResult) -> list[Row]:
+    names = ("x", "f", "violation", "answer_x", "answer_f", "answer_violation", "evaluations")
+    rows = []
+    for k, run in enumerate(job.runs):
+        found: dict[str, Any] = {name: getattr(batch, name)[k] for name in names}
+        found["record"] = {name: column[k] for name, column in batch.record.items()}
+        rows.append(_row(job, run, problem, found))
+    return rows
+
+
+def _row(job: Job, run: int, problem: Problem, found: dict[str, Any]) -> Row:
+    evaluations = int(found["evaluations"])
+    if not np.isfinite(found["violation"]):
+        return failed_row(job.id, run, job.dimension, f"every evaluation failed ({evaluations})", evaluations)
+    best, answer = (_point(problem, found, prefix) for prefix in ("", "answer_"))
+    return row_of(job.id, run, evaluations, best, answer, found["record"])
+
+
+def _point(problem: Problem, found: dict[str, Any], prefix: str) -> dict[str, np.ndarray]:
+    x = np.asarray(found[prefix + "x"], float)
+    with float64():  # a user's function may be of JAX's own, and must not fall back to 32 bits
+        g, h = constraints_at(problem, x)
+    return point(x, float(found[prefix + "f"]), float(found[prefix + "violation"]), g, h, problem.tolerance)

@@ -1,0 +1,229 @@
+"""A plan: which algorithms run on which problems, how often, and for how long."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ..algorithms import make
+from ..suites import SUITES, get
+from .canonical import plain
+from .sources import Source, source_of
+
+ENGINES = ("auto", "host", "compiled")
+DEVICES = ("cpu", "gpu")
+LARGEST_SEED = 2**63 - 1
+MOST_RUNS = 2**32
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm with settings of its own, under a name of its own."""
+
+    name: str
+    method: str
+    options: Mapping[str, Any]
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting, also those left at their default, so that a changed default is a changed algorithm."""
+        algorithm = make(self.method, dict(self.options))
+        settings = {}
+        for entry in fields(algorithm):
+            value = plain(getattr(algorithm, entry.name), f"setting {entry.name} of {self.method}")
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            settings[entry.name] = float(value) if whole and entry.type in ("float", float) else value
+        return settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study before it is run. The keys of a plan in a TOML file are these same names.
+
+    Parameters
+    ----------
+    algorithms : sequence of str or mapping
+        Methods, or mappings with `method` and, where wanted, `name` (the label in tables) and `options`.
+    suite : str, optional
+        Where plain names of problems are sought.
+    problems : sequence of str, optional
+        Names of the suite's problems, SUITE:NAME or FILE.py:NAME; all of the suite if not given.
+    dimensions : sequence of int, optional
+        For suites that leave the choice.
+    instance : int or 'official', optional
+        Of a suite's problems; the suite's own choice if not given.
+    runs : int
+        Of each algorithm on each problem, numbered from 0.
+    budget, budget_per_variable : int, optional
+        Evaluations per run, or per run and variable; what the suite prescribes if neither is given, 20000 per
+        variable for a file.
+    seed : int
+        Of the whole study; each run has its own numbers.
+    record : int
+        How many points are kept along each run.
+    engine : 'auto', 'host' or 'compiled'
+        'auto' compiles what JAX can trace, where JAX is installed.
+    device : 'cpu' or 'gpu'
+        For what is compiled.
+    folder : path
+        Where files named in `problems` are sought from.
+
+    Examples
+    --------
+    >>> plan = Plan(["pps-de"], suite="engineering", problems=["welded-beam"], runs=3, budget=4000)
+    >>> [str(source) for source in plan.sources], [c.name for c in plan.contenders]
+    (['engineering:welded-beam'], ['pps-de'])
+    """
+
+    algorithms: Sequence[Any]
+    suite: str | None = None
+    problems: Sequence[str] | None = None
+    dimensions: Sequence[int] | None = None
+    instance: int | str | None = None
+    runs: int = 25
+    budget: int | None = None
+    budget_per_variable: int | None = None
+    seed: int = 0
+    record: int = 200
+    engine: str = "auto"
+    device: str = "cpu"
+    folder: str | os.PathLike[str] = "."
+    contenders: tuple[Contender, ...] = field(init=False)
+    sources: tuple[Source, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "contenders", _contenders(self.algorithms))
+        object.__setattr__(self, "sources", _sources(self.suite, self.problems, Path(self.folder)))
+        _check_dimensions(self.dimensions)
+        if self.instance is not None and self.instance != "official":
+            _check_int("instance", self.instance, 1, "'official' or an int")
+        _check_int("runs", self.runs, 1, most=MOST_RUNS)
+        for name in ("budget", "budget_per_variable"):
+            if getattr(self, name) is not None:
+                _check_int(name, getattr(self, name), 1)
+        if self.budget is not None and self.budget_per_variable is not None:
+            raise ValueError("budget and budget_per_variable must not both be given")
+        _check_int("seed", self.seed, 0, most=LARGEST_SEED)
+        _check_int("record", self.record, 1)
+        for name, allowed in (("engine", ENGINES), ("device", DEVICES)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], **changes: Any) -> Plan:
+        """The plan in a TOML file; `changes` take the place of what it says."""
+        file = Path(path)
+        try:
+            data = tomllib.loads(file.read_bytes().decode())
+            return cls.of({**data, **changes}, file.parent)
+        except ValueError as error:  # also what is not TOML, and not text
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Plan:
+        """The plan that plain data states, key by key."""
+        keys = [entry.name for entry in fields(cls) if entry.init and entry.name != "folder"]
+        for key in data:
+            if key not in keys:
+                raise ValueError(f"unknown key {key!r}; a plan has {', '.join(keys)}")
+        if "algorithms" not in data:
+            raise ValueError("algorithms must be given: a list of methods, or tables with method, name and options")
+        return cls(**data, folder=folder)
+
+    def budget_of(self, source: Source, dimension: int) -> int:
+        """Evaluations of one run on that problem."""
+        if self.budget is not None:
+            return self.budget
+        if self.budget_per_variable is not None:
+            return self.budget_per_variable * dimension
+        if source.suite is not None:
+            return get(source.suite).budget(dimension)
+        from ..optimizer import EVALUATIONS_PER_VARIABLE
+
+        return EVALUATIONS_PER_VARIABLE * dimension
+
+    def as_data(self) -> dict[str, Any]:
+        """The plan as plain data, for the store: what was asked for, folders left out."""
+        return {
+            "algorithms": [{"name": c.name, "method": c.method, "settings": c.settings()} for c in self.contenders],
+            "problems": [str(s) if s.path is None else s.short for s in self.sources],
+            "dimensions": None if self.dimensions is None else list(self.dimensions),
+            **{name: getattr(self, name) for name in ("instance", "runs", "budget", "budget_per_variable")},
+            **{name: getattr(self, name) for name in ("seed", "record", "engine", "device")},
+        }
+
+
+def _contenders(algorithms: Any) -> tuple[Contender, ...]:
+    if isinstance(algorithms, str | Mapping) or not isinstance(algorithms, Sequence) or not algorithms:
+        raise ValueError(f"algorithms must be a list of methods or of tables, at least one; got {algorithms!r}")
+    found = tuple(map(_contender, algorithms))
+    by_name: dict[str, Contender] = {}
+    by_settings: dict[str, Contender] = {}
+    for one in found:
+        if one.name in by_name:
+            raise ValueError(f"algorithms must have names of their own; {one.name!r} stands twice")
+        by_name[one.name] = one
+        twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()))), one)
+        if twin is not one:
+            raise ValueError(f"algorithms {twin.name!r} and {one.name!r} are the same: method and every setting agree")
+    return found
+
+
+def _contender(data: Any) -> Contender:
+    if isinstance(data, str):
+        data = {"method": data}
+    if not isinstance(data, Mapping):
+        raise ValueError(f"algorithms must be methods or tables with method, name and options; got {data!r}")
+    for key in data:
+        if key not in ("name", "method", "options"):
+            raise ValueError(f"unknown key {key!r} of an algorithm; it has name, method and options")
+    method, options = data.get("method"), data.get("options", {})
+    if not isinstance(method, str):
+        raise ValueError(f"method of an algorithm must be given as text; got {method!r}")
+    name = data.get("name", method)
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"name of an algorithm must be text; got {name!r}")
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options of {name!r} must be a table of settings; got {options!r}")
+    try:
+        make(method, dict(options))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"algorithm {name!r}: {error}") from None
+    return Contender(name, method, dict(options))
+
+
+def _sources(suite: Any, problems: Any, folder: Path) -> tuple[Source, ...]:
+    if suite is not None and suite not in SUITES:
+        raise ValueError(f"suite must be one of {', '.join(SUITES)}; got {suite!r}")
+    if problems is None:
+        if suite is None:
+            raise ValueError("problems or suite must be given")
+        problems = get(suite).names
+    if isinstance(problems, str) or not isinstance(problems, Sequence) or not problems:
+        raise ValueError(f"problems must be a list of names, SUITE:NAME or FILE.py:NAME; got {problems!r}")
+    sources = tuple(source_of(text, suite, folder) for text in problems)
+    for source in sources:
+        if [other.short for other in sources].count(source.short) > 1:
+            raise ValueError(f"problems must differ in their names; {source.short!r} stands twice")
+    return sources
+
+
+def _check_dimensions(dimensions: Any) -> None:
+    if dimensions is None:
+        return
+    if isinstance(dimensions, str) or not isinstance(dimensions, Sequence) or not dimensions:
+        raise ValueError(f"dimensions must be a list of ints >= 1; got {dimensions!r}")
+    for d in dimensions:
+        _check_int("dimensions", d, 1, "a list of ints")
+    if len(set(dimensions)) < len(dimensions):
+        raise ValueError(f"dimensions must differ; got {list(dimensions)}")
+
+
+def _check_int(name: str, value: Any, least: int, kind: str = "an int", most: int | None = None) -> None:
+    wrong = isinstance(value, bool) or not isinstance(value, int) or value < least
+    if wrong or (most is not None and value > most):
+        upto = f" and <= {most}" if most is not None else ""
+        raise ValueError(f"{name} must be {kind} >= {least}{upto}; got {value!r}")

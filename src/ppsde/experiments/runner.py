@@ -1,0 +1,344 @@
+"""The runner: takes jobs of a plan, has them done by worker processes, and puts what comes out into the store."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ..interrupts import Interrupts, noticed
+from ..progress import Status
+from .canonical import canonical
+from .display import Show, display
+from .entries import ROW, account_entry, sealed
+from .expansion import Planned, expanded
+from .index import drop
+from .jobs import Job
+from .leases import SIGN_OF_LIFE, Leases
+from .outcomes import failed_row
+from .plan import Plan
+from .provenance import provenance
+from .rows import packed
+from .store import Store
+from .verification import refuse_damage
+from .workers import Worker
+
+POLL = 1.0  # seconds between two looks for jobs that others have given up
+PULSE = 0.2  # seconds between two looks at the clock
+ATTEMPTS = 2  # at a job whose process dies
+MOST_SIDE_BY_SIDE = 64  # jobs in one program of a GPU: more than any suite has problems
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a study stands when a runner leaves it."""
+
+    runs: int  # that were wanted, of this shard
+    done: int
+    failed: int  # of those done
+    interrupted: bool
+    seconds: float
+
+
+def run(
+    plan: Plan | str | os.PathLike[str],
+    store: str | os.PathLike[str],
+    *,
+    workers: int | None = None,
+    shard: tuple[int, int] = (1, 1),
+    retry_failed: bool = False,
+    progress: bool = False,
+) -> Summary:
+    """Run a plan into a store: everything that is not there yet.
+
+    Jobs that other runners on the same store are doing are left to them, and taken over where they die. The first
+    Ctrl-C or SIGTERM ends the runner with every finished job kept.
+
+    Parameters
+    ----------
+    plan : Plan, or path of a TOML file
+    store : path
+        Made if there is none.
+    workers : int, optional
+        Jobs at a time on the CPU, in processes or, if compiled, in threads of one; as many as there are cores if not
+        given. Jobs on a GPU have a process of their own.
+    shard : (int, int)
+        (2, 4) is the second of four parts of the jobs, for machines that share no disk; `merge` joins their stores.
+    retry_failed : bool
+        Whether to do failed runs again.
+    progress : bool
+        Whether to show a live display on standard error.
+    """
+    plan = plan if isinstance(plan, Plan) else Plan.read(plan)
+    cores = _checked_workers(workers)
+    part, parts = _checked_shard(shard)
+    planned = expanded(plan)
+    path = Path(store)
+    if path.exists():
+        refuse_damage(path)
+    with Store(path, writable=True, make=True) as opened:
+        opened.add_plan(plan.as_data(), [(one.label, one.job) for one in planned])
+        mine = planned[part - 1 :: parts]
+        if retry_failed:
+            _forget_failures(opened, mine)
+        began = time.monotonic()
+        with noticed() as interrupts:
+            session = _Session(opened, mine, cores, interrupts)
+            with display(progress) as show:
+                session.work(show)
+        return _summary(opened, mine, interrupts.asked, time.monotonic() - began)
+
+
+class _Session:
+    """One runner's time with a store."""
+
+    def __init__(self, store: Store, mine: Sequence[Planned], cores: int, interrupts: Interrupts) -> None:
+        self._leases = Leases(store.database)
+        self._interrupts = interrupts
+        self._messages: SimpleQueue[Any] = SimpleQueue()
+        self._provenance = provenance()
+        self._total = sum(_evaluations(one.job) for one in mine)
+        done = dict(store.database.rows("SELECT job, count(*) FROM results GROUP BY job"))
+        self._todo = {one.job.id: one for one in mine if done.get(one.job.id, 0) < len(one.job.runs)}
+        self._held: dict[str, Planned] = {}  # leased by this runner, and being done
+        self._again: list[Planned] = []  # leased by this runner, whose process died
+        self._died: Counter[str] = Counter()
+        self._beside = _programs(mine, self._todo)
+        self._cores = cores
+        self._crew: list[Worker] = []
+        self._jobs = len(mine)
+        self._at_start = self._total - sum(_evaluations(one.job) for one in self._todo.values())
+        self._made: dict[str, int] = {}  # evaluations of jobs that are being done
+        self._failed = 0
+        self._compiling: set[Worker] = set()
+        self._began = time.monotonic()
+        self._next_claim: defaultdict[str, float] = defaultdict(
+            float
+        )  # when to ask again for jobs of a kind, after there were none
+
+    def work(self, show: Show) -> None:
+        """Have everything done that is not done yet, or what there is until a signal says to stop."""
+        next_sign = time.monotonic() + SIGN_OF_LIFE
+        try:
+            while (self._todo or self._held or self._again) and not self._interrupts.asked:
+                self._hire()
+                self._give_out()
+                self._listen(PULSE)
+                if time.monotonic() >= next_sign:
+                    self._leases.sign_of_life()
+                    next_sign = time.monotonic() + SIGN_OF_LIFE
+                show(self._status)
+            self._listen(0.0)  # what was finished at the last moment counts
+        finally:
+            for worker in self._crew:
+                worker.kill()
+            with suppress(ValueError):  # a store that cannot be written now has leases that end by themselves
+                self._leases.leave()
+
+    # --- workers ------------------------------------------------------------------------------------------------
+
+    def _hire(self) -> None:
+        """Processes for the host; one process of threads for what is compiled for the CPU; one for the GPU."""
+        for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, 1)):
+            there = sum(worker.kind == kind for worker in self._crew)
+            if there < most:
+                jobs = (*self._todo.values(), *self._again, *self._held.values())
+                work = sum(one.job.kind == kind for one in jobs)
+                self._crew += [Worker(self._messages, kind, slots) for _ in range(min(most, work) - there)]
+
+    def _give_out(self) -> None:
+        for worker in self._crew:
+            while worker.ready and len(worker.requests) < worker.slots:
+                jobs = self._next_for(worker)
+                if not jobs:
+                    break
+                worker.requests.append(jobs)
+                worker.send(self._request(jobs))
+
+    def _next_for(self, worker: Worker) -> list[Planned]:
+        """What a worker is to do next. A job whose process has died is done alone: it may take others with it."""
+        again = [one for one in self._again if one.job.kind == worker.kind]
+        if again or any(self._died[one.job.id] for jobs in worker.requests for one in jobs):
+            if worker.requests:
+                return []
+            self._again.remove(again[0])
+            self._held[again[0].job.id] = again[0]
+            return again[:1]
+        if time.monotonic() < self._next_claim[worker.kind]:
+            return []
+        for group in self._groups(worker.kind):
+            candidates = [(one.job.id, len(one.job.runs)) for one in group]
+            claim = self._leases.claim(candidates, MOST_SIDE_BY_SIDE if worker.kind == "gpu" else 1)
+            for id in claim.finished:
+                self._todo.pop(id, None)
+            taken = [self._todo.pop(id) for id in claim.taken]
+            self._held |= {one.job.id: one for one in taken}
+            if taken:
+                return taken
+        self._next_claim[worker.kind] = time.monotonic() + POLL
+        return []
+
+    def _groups(self, kind: str) -> Iterator[list[Planned]]:
+        """Jobs that one request may hold: on a GPU those that go side by side."""
+        there = [one for one in self._todo.values() if one.job.kind == kind]
+        if not there:
+            return
+        if kind != "gpu":
+            yield there
+            return
+        by_key: dict[Any, list[Planned]] = {}
+        for one in there:
+            by_key.setdefault((_program_key(one.job), one.job.seed, one.job.runs), []).append(one)
+        yield from by_key.values()
+
+    def _request(self, jobs: Sequence[Planned]) -> dict[str, Any]:
+        return {"jobs": [_described(one) for one in jobs], "beside": self._beside.get(_program_key(jobs[0].job), [])}
+
+    # --- messages -----------------------------------------------------------------------------------------------
+
+    def _listen(self, seconds: float) -> None:
+        """Wait for the first message, and take all there are."""
+        try:
+            message = self._messages.get(timeout=seconds) if seconds else self._messages.get_nowait()
+            while True:
+                self._heed(*message)
+                message = self._messages.get_nowait()
+        except Empty:
+            return
+
+    def _heed(self, worker: Worker, message: dict[str, Any] | None, blobs: list[bytes]) -> None:
+        if message is None:
+            self._lost(worker)
+        elif message["kind"] == "ready":
+            worker.ready = True
+        elif message["kind"] == "fatal":
+            raise ValueError(message["message"])
+        elif message["kind"] == "compiling":
+            self._compiling.add(worker)
+        elif message["kind"] == "progress":
+            self._made[message["job"]] = message["evaluations"]
+        else:
+            self._compiling.discard(worker)
+            one = self._held[message["job"]]
+            entries = [(run, sealed(ROW, blob)) for run, blob in zip(message["runs"], blobs, strict=True)]
+            about = {name: message[name] for name in ("seconds", "compile_seconds", "device")}
+            self._store(one, entries, about, message["failed"])
+            left = [[other for other in jobs if other is not one] for jobs in worker.requests]
+            worker.requests = [jobs for jobs in left if jobs]
+
+    def _store(self, one: Planned, rows: Sequence[tuple[int, bytes]], about: dict[str, Any], failed: int) -> None:
+        account = {**self._provenance, **about, "job": one.job.id, "finished": time.time()}
+        kept = self._leases.finish(one.job.id, rows, account_entry(account))
+        del self._held[one.job.id]
+        self._made.pop(one.job.id, None)
+        self._next_claim.clear()
+        if kept:
+            self._failed += failed
+        else:  # this runner was taken for dead, and another has the job
+            self._todo[one.job.id] = one
+
+    def _lost(self, worker: Worker) -> None:
+        """A worker has died: what it was doing is tried once more, and then called failed."""
+        how = worker.how_it_ended()
+        worker.kill()
+        self._crew.remove(worker)
+        self._compiling.discard(worker)
+        if not worker.ready:
+            raise ValueError(f"a worker cannot be started: {how}")
+        for one in (one for jobs in worker.requests for one in jobs):
+            self._died[one.job.id] += 1
+            if self._died[one.job.id] < ATTEMPTS:
+                del self._held[one.job.id]
+                self._again.append(one)
+                continue
+            rows = [failed_row(one.job.id, run, one.job.dimension, how) for run in one.job.runs]
+            about = {"seconds": 0.0, "compile_seconds": 0.0, "device": one.job.device}
+            self._store(one, [(row.run, sealed(ROW, packed(row))) for row in rows], about, len(rows))
+
+    # --- display ------------------------------------------------------------------------------------------------
+
+    def _status(self) -> Status:
+        left = [*self._todo.values(), *self._held.values(), *self._again]
+        made = self._total - sum(_evaluations(one.job) for one in left) + sum(self._made.values())
+        seconds = time.monotonic() - self._began
+        facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}"), ("failed", f"{self._failed:,}")]
+        if self._compiling:
+            facts.append(("compiling", str(len(self._compiling))))
+        elif self._todo and not self._held and self._crew:
+            facts.append(("waiting", "for another runner"))
+        return Status(
+            title="study",
+            evaluations=made,
+            budget=self._total,
+            rate=(made - self._at_start) / seconds if seconds > 0 else 0.0,
+            facts=tuple(facts),
+        )
+
+
+def _programs(mine: Sequence[Planned], todo: Mapping[str, Planned]) -> dict[str, list[dict[str, Any]]]:
+    """For each program, the problems it is compiled for.
+
+    On a CPU those that jobs are left for. On a GPU all of them, so that going on with a study changes no rounding.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for one in mine:
+        if one.job.kind == "gpu" or (one.job.kind == "cpu" and one.job.id in todo):
+            found.setdefault(_program_key(one.job), {}).setdefault(canonical(one.job.problem), _described(one))
+    return {key: list(problems.values()) for key, problems in found.items()}
+
+
+def _program_key(job: Job) -> str:
+    return canonical([job.method, job.settings, job.dimension, job.budget, job.record, job.kind])
+
+
+def _described(one: Planned) -> dict[str, Any]:
+    return {"content": one.job.content, "source": asdict(one.source)}
+
+
+def _evaluations(job: Job) -> int:
+    return job.budget * len(job.runs)
+
+
+def _forget_failures(store: Store, mine: Sequence[Planned]) -> None:
+    with store.database.writing() as execute:
+        for one in mine:
+            sql = "SELECT number FROM results WHERE job = ? AND failed"
+            for (number,) in execute(sql, one.job.id).fetchall():
+                drop(execute, number, ROW)
+
+
+def _summary(store: Store, mine: Sequence[Planned], interrupted: bool, seconds: float) -> Summary:
+    sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
+    there = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
+    counts = [there.get(one.job.id, (0, 0)) for one in mine]
+    return Summary(
+        runs=sum(len(one.job.runs) for one in mine),
+        done=sum(count for count, _ in counts),
+        failed=sum(failed for _, failed in counts),
+        interrupted=interrupted,
+        seconds=seconds,
+    )
+
+
+def _checked_workers(workers: int | None) -> int:
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers must be an int >= 1; got {workers!r}")
+    return workers
+
+
+def _checked_shard(shard: tuple[int, int]) -> tuple[int, int]:
+    try:
+        part, parts = shard
+    except (TypeError, ValueError):
+        part, parts = 0, 0
+    if not all(isinstance(n, int) and not isinstance(n, bool) for n in (part, parts)) or not 1 <= part <= parts:
+        raise ValueError(f"shard must be two ints (I, N) with 1 <= I <= N; got {shard!r}")
+    return part, parts

@@ -1,0 +1,247 @@
+"""A worker process: requests come in on standard input, rows go out on what was standard output.
+
+A message is a line of JSON, followed by as many bytes as its `sizes` say. Where the input ends, the runner is gone and
+the worker ends too, whatever it is doing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from ..problem import Problem
+from .canonical import canonical
+from .host_runs import host_rows
+from .jobs import Job
+from .outcomes import failed_row
+from .rows import Row, packed
+from .sources import Source, opened
+
+PROGRESS_EVERY = 0.5  # seconds
+PROGRAMS_KEPT = 2  # compiled ones: jobs come sorted by them
+
+Send = Callable[..., None]
+
+
+def main(threads: int) -> None:
+    """Do what is requested, so many requests at a time, until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner to deal with
+    send = _sender(_private_output())
+    requests: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    send({"kind": "ready"})
+    bench = Bench(send)
+
+    def work() -> None:
+        while True:
+            bench.do(requests.get())
+
+    for _ in range(threads - 1):
+        threading.Thread(target=work, daemon=True).start()
+    work()  # a user's function may insist on the main thread
+
+
+def probe() -> None:
+    """Say why the problem named on standard input cannot be compiled; nothing if it can."""
+    source = Source(**json.load(sys.stdin))
+    output = _private_output()
+    with opened(source) as problem:
+        output.write(json.dumps(why_not_traceable(problem)).encode())
+        output.flush()
+
+
+def why_not_traceable(problem: Problem) -> str | None:
+    """Why JAX cannot trace the function of a problem; None if it can."""
+    import jax
+
+    from ..engines.compiled import float64, traced_values
+
+    try:
+        with float64():
+            jax.eval_shape(partial(traced_values, problem), jax.ShapeDtypeStruct((3, problem.dimension), "float64"))
+    except Exception as error:
+        return f"JAX cannot trace its function ({type(error).__name__}: {str(error).strip().splitlines()[0]})"
+    return None
+
+
+class Bench:
+    """Where jobs are done: it keeps problems that are open and programs that are compiled."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._lock = threading.RLock()  # around problems and programs
+        self._stack = ExitStack()
+        self._problems: dict[tuple[Any, ...], Problem] = {}
+        self._programs: dict[str, Any] = {}
+
+    def do(self, request: dict[str, Any]) -> None:
+        """Do the jobs of a request, and send the rows of each."""
+        jobs = [Job.from_content(one["content"]) for one in request["jobs"]]
+        try:
+            problems = [
+                self._problem(Source(**one["source"]), job) for one, job in zip(request["jobs"], jobs, strict=True)
+            ]
+        except Exception as error:
+            self._send({"kind": "fatal", "message": str(error)})
+            return
+        if jobs[0].kind == "gpu":
+            self._side_by_side(jobs, problems, request["beside"])
+            return
+        for job, problem in zip(jobs, problems, strict=True):
+            self._one(job, problem, request["beside"])
+
+    def _one(self, job: Job, problem: Problem, beside: Sequence[dict[str, Any]]) -> None:
+        began, rows, compiling = time.perf_counter(), [], 0.0
+        try:
+            if job.engine == "host":
+                rows = list(host_rows(job, problem, self._progress(job)))
+            else:
+                from .compiled_runs import rows_one_at_a_time
+
+                with self._lock:  # whoever comes second finds it compiled
+                    program = self._program(job, beside)
+                compiling = time.perf_counter() - began
+                rows = list(rows_one_at_a_time(job, problem, program, self._progress(job)))
+        except Exception as error:
+            rows = _failures(job, error)
+        self._finished(job, rows, time.perf_counter() - began - compiling, compiling)
+
+    def _side_by_side(self, jobs: Sequence[Job], problems: Sequence[Problem], beside: Sequence[dict[str, Any]]) -> None:
+        import jax
+
+        from .compiled_runs import rows_side_by_side
+
+        device = jobs[0].device
+        try:
+            jax.devices(device)
+        except RuntimeError as error:  # no fault of the runs
+            self._send({"kind": "fatal", "message": f"there is no device {device!r} here: {error}"})
+            return
+        began = time.perf_counter()
+        try:
+            found = rows_side_by_side(jobs, problems, self._problems_of(beside))
+        except Exception as error:
+            found = [_failures(job, error) for job in jobs]
+        seconds = (time.perf_counter() - began) / len(jobs)
+        for job, rows in zip(jobs, found, strict=True):
+            self._finished(job, rows, seconds, 0.0)
+
+    def _finished(self, job: Job, rows: Sequence[Row], seconds: float, compiling: float) -> None:
+        payloads = [packed(row) for row in rows]
+        self._send(
+            {
+                "kind": "done",
+                "job": job.id,
+                "runs": [row.run for row in rows],
+                "failed": sum(row.failed for row in rows),
+                "seconds": seconds,
+                "compile_seconds": compiling,
+                "device": _device(job),
+            },
+            payloads,
+        )
+
+    def _progress(self, job: Job) -> Callable[[int], None]:
+        due = time.monotonic() + PROGRESS_EVERY
+
+        def tell(evaluations: int) -> None:
+            nonlocal due
+            now = time.monotonic()
+            if now >= due:
+                due = now + PROGRESS_EVERY
+                self._send({"kind": "progress", "job": job.id, "evaluations": evaluations})
+
+        return tell
+
+    def _problem(self, source: Source, job: Job) -> Problem:
+        """The problem of a job, opened once; it must still be the one that was planned with."""
+        choice = (None, None) if source.path is not None else (job.dimension, job.instance)
+        key = (source, *choice)
+        with self._lock:
+            if key not in self._problems:
+                problem = self._stack.enter_context(opened(source, *choice))
+                if source.identity(problem) != dict(job.problem):
+                    raise ValueError(f"{source} has changed since the study was started; start it again")
+                self._problems[key] = problem
+            return self._problems[key]
+
+    def _problems_of(self, described: Sequence[dict[str, Any]]) -> list[Problem]:
+        return [self._problem(Source(**one["source"]), Job.from_content(one["content"])) for one in described]
+
+    def _program(self, job: Job, beside: Sequence[dict[str, Any]]) -> Any:
+        """The program that runs the job and others like it, compiled once."""
+        from .compiled_runs import OneAtATime
+
+        key = canonical([job.method, job.settings, job.dimension, job.budget, job.record, beside])
+        if key not in self._programs:
+            self._send({"kind": "compiling"})
+            problems = self._problems_of(beside)
+            while len(self._programs) >= PROGRAMS_KEPT:
+                del self._programs[next(iter(self._programs))]
+            try:
+                self._programs[key] = OneAtATime(job, problems)
+            except Exception as error:  # so that it is not compiled in vain for every job
+                self._programs[key] = error
+        program = self._programs[key]
+        if isinstance(program, Exception):
+            raise program
+        return program
+
+
+def _device(job: Job) -> str:
+    """What a job ran on, in words."""
+    if job.engine == "host":
+        return "cpu"
+    import jax
+
+    return f"{job.device} ({jax.devices(job.device)[0].device_kind}, JAX)"
+
+
+def _failures(job: Job, error: Exception) -> list[Row]:
+    return [failed_row(job.id, run, job.dimension, f"{type(error).__name__}: {error}") for run in job.runs]
+
+
+def _private_output() -> BinaryIO:
+    """What was standard output, for messages alone; what the user's function prints goes nowhere."""
+    output = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return output
+
+
+def _sender(output: BinaryIO) -> Send:
+    lock = threading.Lock()
+
+    def send(message: dict[str, Any], blobs: Sequence[bytes] = ()) -> None:
+        head = json.dumps({**message, "sizes": [len(blob) for blob in blobs]}).encode() + b"\n"
+        try:
+            with lock:
+                output.writelines([head, *blobs])
+                output.flush()
+        except OSError:  # no one reads any more
+            os._exit(1)
+
+    return send
+
+
+def _listen(stream: BinaryIO, requests: SimpleQueue[dict[str, Any]]) -> None:
+    for line in _lines(stream):
+        requests.put(json.loads(line))
+    os._exit(0)
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline():
+        if not line.endswith(b"\n"):
+            return  # cut off
+        yield line

@@ -1,0 +1,139 @@
+"""Scales and panels: from values to places in a drawing, with ticks that people read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .drawing import Drawing, Point
+
+LEAST = 1e-10  # what lies nearer to zero is drawn there
+DECADES_FOR_LOG = 1.5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values to places between `start` and `end`; logarithmic, linear, or both sides of zero."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    kind: str = "linear"  # 'log', 'both' (logarithmic on both sides of zero), 'zero' (log, with room for 0 below)
+
+    def __call__(self, value: float) -> float:
+        share = (self._inner(value) - self._inner(self.low)) / (self._inner(self.high) - self._inner(self.low))
+        if self.kind == "zero":  # the lowest tenth is for 0
+            share = 0.0 if value < self.low else 0.12 + 0.88 * share
+        return self.start + (self.end - self.start) * min(max(share, 0.0), 1.0)
+
+    def _inner(self, value: float) -> float:
+        if self.kind in ("log", "zero"):
+            return math.log10(max(value, self.low))
+        return math.asinh(value) if self.kind == "both" else value
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Where to write numbers: powers of ten, or round steps."""
+        if self.kind in ("log", "zero"):
+            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+            if last - first < 2:
+                return self._between_decades(first)
+            step = -(-(last - first + 1) // most)
+            return [10.0**e for e in range(last, first - 1, -step)]
+        if self.kind == "both":
+            top = math.floor(math.log10(max(abs(self.low), abs(self.high), 10.0)))
+            step = max(1, -(-top // 3))
+            sizes = [10.0**e for e in range(step, top + 1, step)]
+            return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if self.low <= v <= self.high]
+        return self._round_steps(most)
+
+    def _between_decades(self, first: int) -> list[float]:
+        """Ticks for a scale of hardly a decade: 1, 2 and 5, or its two ends."""
+        sizes = [m * 10.0**e for e in range(first - 1, first + 3) for m in (1, 2, 5)]
+        inside = [size for size in sizes if self.low <= size <= self.high]
+        return inside if len(inside) > 1 else [self.low, self.high]
+
+    def _round_steps(self, most: int) -> list[float]:
+        span = self.high - self.low
+        raw = span / max(most - 1, 1)
+        power = 10.0 ** math.floor(math.log10(raw))
+        step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+
+def tick(value: float) -> str:
+    """A number beside an axis."""
+    if value and (abs(value) >= 1e5 or abs(value) < 1e-3):
+        mantissa, exponent = f"{value:.2g}".split("e") if "e" in f"{value:.2g}" else (f"{value:.3g}", "")
+        return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.5g}"
+
+
+def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
+    """A scale for objectives: logarithmic where they span decades; None where there is nothing to draw."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    low, high = float(finite.min()), float(finite.max())
+    if low >= 0 and high > LEAST:
+        floor = max(float(finite[finite > 0].min()), LEAST)
+        if math.log10(high / floor) > DECADES_FOR_LOG:
+            return Scale(floor, high, start, end, "log")
+    if low < 0 and max(high, -low) > 300 and high - low > 300:
+        return Scale(low, high, start, end, "both")
+    room = 0.06 * (high - low) or 0.5 * max(abs(high), 1e-6)
+    if high - low < 1e-9 * max(abs(high), abs(low)):
+        room = max(abs(high) * 1e-3, 1e-9)
+    return Scale(low - room, high + room, start, end)
+
+
+def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
+    """A scale for violations, logarithmic, with 0 at its foot; None where nothing is violated."""
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not positive.size:
+        return None
+    low, high = max(float(positive.min()), LEAST), max(float(positive.max()), LEAST)
+    return Scale(low, high if high > 3 * low else 3 * low, start, end, "zero")
+
+
+def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: str, most: int = 6) -> None:
+    """Axes with ticks, numbers and a faint grid."""
+    left, right, bottom, top = x.start, x.end, y.start, y.end
+    for value in y.ticks(most):
+        at = y(value)
+        drawing.line([(left, at), (right, at)], "grid")
+        drawing.text(left - 8, at + 6, tick(value), "end", small=True)
+    if y.kind == "zero":
+        drawing.text(left - 8, bottom + 6, "0", "end", small=True)
+    for value in x.ticks(6):
+        at = x(value)
+        drawing.line([(at, bottom), (at, bottom + 6)], "axis")
+        if numbers_below:
+            drawing.text(at, bottom + 26, tick(value), "middle", small=True)
+    drawing.line([(left, top), (left, bottom), (right, bottom)], "axis")
+    drawing.text(left, top - 14, label, small=True)
+
+
+def pieces(x: Scale, y: Scale, at: np.ndarray, values: np.ndarray) -> list[list[Point]]:
+    """The drawable stretches of a curve: where its values are finite."""
+    found: list[list[Point]] = [[]]
+    for where, value in zip(at, values, strict=True):
+        if np.isfinite(value):
+            found[-1].append((x(float(where)), y(float(value))))
+        elif found[-1]:
+            found.append([])
+    return [piece for piece in found if piece]
+
+
+def markers_along(drawing: Drawing, stretches: list[list[Point]], series: int, of: int) -> None:
+    """A few markers on a curve, shifted from series to series so that they do not hide each other."""
+    points = [point for stretch in stretches for point in stretch]
+    if not points:
+        return
+    step = max(1, len(points) // 4)
+    first = (step * (series % of)) // max(of, 1)
+    for point in points[first::step]:
+        drawing.marker(*point, series)

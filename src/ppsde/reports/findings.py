@@ -1,0 +1,236 @@
+"""What a study says: summaries, ranks, tests and scores of the cells that can be compared, and a verdict in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..stats import (
+    CompetitionRanks,
+    Ecdf,
+    Nemenyi,
+    Outcomes,
+    RankTest,
+    Scores,
+    Summary,
+    accuracy_and_speed,
+    competition_ranks,
+    friedman,
+    nemenyi,
+    significant_wins,
+    summarise,
+    target_ecdf,
+    u_score,
+)
+from .numbers import p_equals
+from .study import Study
+
+ALPHA = 0.05
+FEW_PROBLEMS = 10  # under which a test sees large differences alone
+TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances from the best objective that a target lies at
+
+
+@dataclass(frozen=True)
+class Wins:
+    """Problems won, tied and lost by the first of two algorithms."""
+
+    first: str
+    second: str
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The statistics of a study. What needs two algorithms, or two problems, is None where there are fewer."""
+
+    summaries: dict[str, dict[str, Summary]]  # by problem and algorithm, every cell that has a run
+    ranks: CompetitionRanks | None  # ties shared as their mean
+    competition: CompetitionRanks | None  # ties as the competitions have them
+    test: RankTest | None
+    pairs: Nemenyi | None
+    wins: list[Wins]  # every pair, by the rank-sum test on each problem
+    u_score: Scores | None
+    speed_score: Scores | None
+    ecdf: dict[str, Ecdf]  # by algorithm
+    ecdf_problems: int
+    headline: str
+    reasons: list[str]
+    caveats: list[str]  # what was not run, or failed, or could not be compared
+
+    @property
+    def order(self) -> list[str]:
+        """The algorithms that are ranked, best first."""
+        if self.ranks is None:
+            return []
+        average = self.ranks.by_median.mean(axis=0)
+        return [self.ranks.algorithms[k] for k in np.argsort(average, kind="stable")]
+
+
+def find(study: Study) -> Findings:
+    """Do the statistics."""
+    names, complete = study.ranked, study.complete
+    cells = {p: {a: study.outcomes[p][a] for a in names} for p in complete}
+    records = {p: {a: study.records[p][a] for a in names} for p in complete}
+    compared = bool(cells) and len(names) > 1
+    ranks = competition_ranks(cells, ties="average") if compared else None
+    competition = competition_ranks(cells) if compared else None
+    values = None if ranks is None else ranks.by_median
+    test = friedman(values, names) if values is not None and len(cells) > 1 else None
+    pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
+    scores = (u_score(records), accuracy_and_speed(records)) if compared else (None, None)
+    solvable, targets = _targets(study, complete)
+    variables = {p.label: p.dimension for p in study.problems}
+    ecdf = {
+        a: target_ecdf({p: records[p][a] for p in solvable}, targets, variables={p: variables[p] for p in solvable})
+        for a in names
+        if solvable
+    }
+    headline, reasons = _verdict(study, ranks, test, pairs)
+    if compared and competition is not None:
+        reasons += _second_opinions(competition, *scores)
+    return Findings(
+        summaries={p: {a: summarise(runs) for a, runs in row.items()} for p, row in study.outcomes.items()},
+        ranks=ranks,
+        competition=competition,
+        test=test,
+        pairs=pairs,
+        wins=_wins(cells) if compared else [],
+        u_score=scores[0],
+        speed_score=scores[1],
+        ecdf=ecdf,
+        ecdf_problems=len(solvable),
+        headline=headline,
+        reasons=reasons,
+        caveats=_caveats(study),
+    )
+
+
+def _targets(study: Study, problems: tuple[str, ...]) -> tuple[list[str], dict[str, np.ndarray]]:
+    """Problems with a feasible run, and targets around the best objective that any algorithm found there."""
+    targets = {}
+    for p in problems:
+        found = [runs.f[runs.feasible] for runs in study.outcomes[p].values()]
+        feasible = np.concatenate(found)
+        if feasible.size and np.isfinite(feasible.min()):
+            targets[p] = feasible.min() + TARGETS
+    return list(targets), targets
+
+
+def _wins(cells: dict[str, dict[str, Outcomes]]) -> list[Wins]:
+    names = list(next(iter(cells.values())))
+    found = []
+    for first, second in combinations(names, 2):
+        rows = {p: {first: row[first], second: row[second]} for p, row in cells.items()}
+        (counts,) = significant_wins(rows, first, alpha=ALPHA).rows()
+        wins, ties, losses = (int(str(counts[name])) for name in ("wins", "ties", "losses"))
+        found.append(Wins(first, second, wins, ties, losses))
+    return found
+
+
+# --- in words -----------------------------------------------------------------------------------------------------
+
+
+def _verdict(
+    study: Study, ranks: CompetitionRanks | None, test: RankTest | None, pairs: Nemenyi | None
+) -> tuple[str, list[str]]:
+    if not study.ranked:
+        return "No run is finished yet.", []
+    if len(study.ranked) == 1:
+        return f"{study.ranked[0]} ran alone: there is nothing to compare it with.", []
+    if ranks is None:
+        return "Nothing can be compared yet: no problem has finished runs of every algorithm.", []
+    average = ranks.by_median.mean(axis=0)
+    first = np.flatnonzero(average == average.min())
+    names, n = ranks.algorithms, len(ranks.problems)
+    leader, best = names[first[0]], float(average.min())
+    basis = (
+        f"Ranked by the median run on each of {n} problem{'s' * (n > 1)}, feasible before infeasible: "
+        + ", ".join(f"{names[k]} {average[k]:.2f}" for k in np.argsort(average, kind="stable"))
+        + f" (average rank, 1 is best of {len(names)})."
+    )
+    if len(first) > 1:
+        level = _listed([names[k] for k in first])
+        return f"No winner: {level} share the best average rank, {best:.2f}.", [basis]
+    if test is None or pairs is None:
+        return f"{leader} is ahead, on a single problem: no test can say how surely.", [basis]
+    reasons = [
+        basis,
+        f"Friedman's test in the form of Iman and Davenport: {p_equals(test.p)}, "
+        + ("the algorithms differ." if test.p < ALPHA else "no evidence that the algorithms differ at all."),
+    ]
+    k = names.index(leader)
+    apart = [names[j] for j in range(len(names)) if average[j] - best > pairs.critical_difference]
+    near = [(names[j], pairs.p[k, j]) for j in range(len(names)) if j != k and names[j] not in apart]
+    if test.p >= ALPHA:
+        headline = f"No clear winner: {leader} has the best average rank, {best:.2f}, but not significantly."
+        apart = []
+    elif not near:
+        headline = f"{leader} wins: it ranks better than each of the others, significantly ({p_equals(test.p)})."
+    elif apart:
+        headline = (
+            f"{leader} has the best average rank, {best:.2f}: better than {_listed(apart)}, significantly, "
+            f"but not told apart from {_listed([name for name, _ in near])}."
+        )
+    else:
+        headline = f"{leader} has the best average rank, {best:.2f}, but is not told apart from any other by itself."
+    details = [f"{names[j]} {p_equals(pairs.p[k, j])}" for j in np.argsort(average, kind="stable") if j != k]
+    reasons.append(
+        f"Nemenyi's comparison of all pairs at the level {ALPHA}: average ranks must lie "
+        f"{pairs.critical_difference:.2f} apart. {leader} against {', '.join(details)}."
+    )
+    if n < FEW_PROBLEMS:
+        reasons.append(f"How sure: {n} problems are few for these tests, which then see large differences alone.")
+    return headline, reasons
+
+
+def _second_opinions(competition: CompetitionRanks, *scores: Scores | None) -> list[str]:
+    titles = ("the U-score of CEC2024", "the accuracy and speed score of CEC2026")
+    leaders = [("the rank sums of CEC2017", _best(competition.algorithms, -competition.total))]
+    leaders += [(t, _best(s.algorithms, s.total)) for t, s in zip(titles, scores, strict=True) if s is not None]
+    by_leader: dict[str, list[str]] = {}
+    for title, leader in leaders:
+        by_leader.setdefault(leader, []).append(title)
+    said = "; ".join(f"{leader} leads by {_listed(how)}" for leader, how in by_leader.items())
+    return [f"Other ways to count: {said}."]
+
+
+def _best(names: tuple[str, ...], score: np.ndarray) -> str:
+    """The name, or names, with the largest score."""
+    return _listed([names[k] for k in np.flatnonzero(score == score.max())])
+
+
+def _caveats(study: Study) -> list[str]:
+    found = []
+    missing = [cell for cell in study.standing.cells if cell.done < cell.wanted]
+    if missing:
+        count = study.wanted - study.runs
+        where = [f"{c.algorithm} on {c.problem}, D={c.dimension} ({c.wanted - c.done})" for c in missing[:5]]
+        more = f" and {len(missing) - 5} more cells" if len(missing) > 5 else ""
+        found.append(f"Not run: {count:,} of {study.wanted:,} runs are missing: {'; '.join(where)}{more}.")
+    if study.failed:
+        found.append(f"{study.failed:,} of {study.runs:,} finished runs failed; they count as worse than any other.")
+    absent = [name for name in study.algorithms if name not in study.ranked]
+    if absent:
+        found.append(f"Without any finished run, so not ranked: {_listed(absent)}.")
+    left_out = [p.label for p in study.problems if p.label not in study.complete]
+    if study.ranked and left_out:
+        shown = _listed(left_out[:8]) + (f" and {len(left_out) - 8} more" if len(left_out) > 8 else "")
+        found.append(f"Left out of ranks and tests, since not every algorithm has a run there: {shown}.")
+    uneven = [
+        p for p in study.complete if len({study.outcomes[p][a].n for a in study.ranked}) > 1
+    ]  # the tests allow it, the reader should know
+    if uneven:
+        found.append(f"The algorithms have different numbers of runs on {_listed(uneven[:8])}.")
+    nowhere = [p for p in study.complete if not any(study.outcomes[p][a].feasible.any() for a in study.ranked)]
+    if nowhere:
+        found.append(f"No run of any algorithm is feasible on {_listed(nowhere)}; these are ranked by violation.")
+    return found or ["Everything that was planned was run, and no run failed."]
+
+
+def _listed(names: list[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,152 @@
+"""What a store holds of a study, put in order for the tables and figures: outcomes and records by problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..experiments import Result, Store
+from ..experiments.database import StoreError
+from ..experiments.standing import Standing, standing
+from ..stats import Outcomes, Records
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem in one dimension: the rows of every table."""
+
+    label: str  # as tables name it: with the dimension where the study has several
+    name: str
+    dimension: int
+    budget: int
+    instance: int | str | None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as its report sees it. Cells without any finished run are left out of the mappings."""
+
+    name: str  # of the store
+    algorithms: tuple[str, ...]  # by label, in the order of the plan
+    problems: tuple[Problem, ...]
+    outcomes: dict[str, dict[str, Outcomes]]  # by problem, then by algorithm
+    records: dict[str, dict[str, Records]]
+    standing: Standing
+    origin: dict[str, list[str]]  # where the results come from, by kind of fact
+
+    @property
+    def runs(self) -> int:
+        return sum(cell.done for cell in self.standing.cells)
+
+    @property
+    def wanted(self) -> int:
+        return sum(cell.wanted for cell in self.standing.cells)
+
+    @property
+    def failed(self) -> int:
+        return sum(cell.failed for cell in self.standing.cells)
+
+    def problem(self, label: str) -> Problem:
+        return next(problem for problem in self.problems if problem.label == label)
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The algorithms that can be compared: those with a finished run."""
+        return tuple(a for a in self.algorithms if any(a in row for row in self.outcomes.values()))
+
+    @property
+    def complete(self) -> tuple[str, ...]:
+        """The problems, by label, on which every ranked algorithm has a finished run: what the tests are made of."""
+        return tuple(p.label for p in self.problems if self.ranked and set(self.outcomes[p.label]) == set(self.ranked))
+
+
+def gather(store: Store, plan: int | None = None) -> Study:
+    """Read a store: of one plan (the first is number 1), or of all.
+
+    Where the plans mean different experiments by one label, and none is chosen, the last plan is taken.
+    """
+    plan = chosen_plan(store, plan)
+    jobs = store.jobs(plan)
+    several = len({job.dimension for _, job in jobs}) > 1
+    problems: dict[tuple[str, int], Problem] = {}
+    for _, job in jobs:
+        label = f"{job.problem_name} D={job.dimension}" if several else job.problem_name
+        found = Problem(label, job.problem_name, job.dimension, job.budget, job.instance)
+        problems.setdefault((job.problem_name, job.dimension), found)
+    runs: dict[str, dict[str, list[Result]]] = {problem.label: {} for problem in problems.values()}
+    for result in store.results(plan):
+        label = problems[result.problem, result.dimension].label
+        runs[label].setdefault(result.algorithm, []).append(result)
+    return Study(
+        name=store.path.name,
+        algorithms=tuple(dict.fromkeys(label for label, _ in jobs)),
+        problems=tuple(problems.values()),
+        outcomes={p: {a: _outcomes(cell) for a, cell in row.items()} for p, row in runs.items()},
+        records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
+        standing=standing(store, plan),
+        origin=_origin(store, plan),
+    )
+
+
+def chosen_plan(store: Store, plan: int | None) -> int | None:
+    """The plan that was asked for; if none was, and the plans cannot be read together, the last one."""
+    try:
+        store.jobs(plan)
+    except StoreError:
+        count = len(store.plans())
+        if plan is not None or count < 2:
+            raise
+        return count
+    return plan
+
+
+def _outcomes(cell: list[Result]) -> Outcomes:
+    amounts = [result.by_constraint if result.ok else None for result in cell]
+    width = max((len(a) for a in amounts if a is not None), default=0)
+    return Outcomes(
+        [result.f for result in cell],
+        [result.competition_violation for result in cell],
+        [np.full(width, np.nan) if a is None else a for a in amounts] if width else None,
+    )
+
+
+def _records(cell: list[Result]) -> Records:
+    """Along the runs, and at their end."""
+    points = 1 + max(cell[0].job.record, *(len(result.record.get("f", ())) for result in cell))
+    columns = {name: np.full((len(cell), points), np.nan) for name in ("evaluations", "f", "violation")}
+    for k, result in enumerate(cell):
+        if not result.ok:
+            continue
+        for name, column in columns.items():
+            along = result.record.get(name, np.empty(0))
+            column[k, : len(along)] = along
+            column[k, -1] = float(getattr(result, name))
+    return Records(columns["evaluations"], columns["f"], columns["violation"])
+
+
+def _origin(store: Store, plan: int | None) -> dict[str, list[str]]:
+    """Versions, machines, seeds and commands, each different one once."""
+    facts: dict[str, dict[str, int]] = {}
+
+    def say(kind: str, text: str) -> None:
+        facts.setdefault(kind, {}).setdefault(text, 0)
+        facts[kind][text] += 1
+
+    for label, job in store.jobs(plan):
+        settings = ", ".join(f"{name}={value}" for name, value in job.settings.items())
+        say("algorithms", f"{label}: {job.method} ({settings})")
+        where = f"suite {job.suite}" if job.suite else f"file {job.problem.get('file')}"
+        say("problems", f"{where}, D={job.dimension}, instance {job.instance}, {job.budget:,} evaluations")
+        say("seeds", str(job.seed))
+        say("engines", f"{job.engine} on {job.device}")
+        account: dict[str, Any] = store.account(job) or {}
+        if "versions" in account:
+            say("versions", ", ".join(f"{name} {number}" for name, number in account["versions"].items()))
+        for kind, name in (("hardware", "machine"), ("hosts", "host"), ("devices", "device")):
+            if account.get(name):
+                say(kind, str(account[name]))
+        if account.get("command"):
+            say("commands", " ".join(map(str, account["command"])))
+    return {kind: [f"{text} ({n:,} jobs)" for text, n in found.items()] for kind, found in facts.items()}

@@ -1,0 +1,212 @@
+"""The tables of a study: the numbers behind the page, and the same as CSV and LaTeX files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..stats import Summary
+from .figures import Figures, unused
+from .findings import Findings
+from .numbers import short
+from .over_time import reached
+from .study import Study
+
+ECDF_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under names."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[object]]
+
+
+def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Table]:
+    """Every table that there is something to say in, by name."""
+    found = {"results": _results(study, findings)}
+    if findings.ranks is not None and findings.competition is not None:
+        ranks = findings.ranks
+        rows = [[p, *map(float, row)] for p, row in zip(ranks.problems, ranks.by_median, strict=True)]
+        rows.append(["average", *map(float, ranks.by_median.mean(axis=0))])
+        found["ranks"] = Table("ranks by the median run", ["problem", *ranks.algorithms], rows)
+        found["competition"] = Table(
+            "rank sums by the rules of CEC2017",
+            ["algorithm", "by mean", "by median", "total", "place"],
+            [list(row.values()) for row in findings.competition.rows()],
+        )
+    if findings.test is not None and findings.pairs is not None:
+        rows = [[row["test"], row["statistic"], str(row["df"]), row["p"]] for row in findings.test.test_rows()]
+        found["tests"] = Table("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
+        names = ["first", "second", "difference", "p", "differ"]
+        rows = [[row[name] for name in names] for row in findings.pairs.rows()]
+        found["pairs"] = Table("Nemenyi's comparison of average ranks", names, rows)
+    if findings.wins:
+        rows = [[w.first, w.second, w.wins, w.ties, w.losses] for w in findings.wins]
+        found["wins"] = Table("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
+    if findings.u_score is not None and findings.speed_score is not None:
+        found |= _scores(findings)
+    if findings.ecdf:
+        found["ecdf"] = _ecdf(findings)
+    if figures.shares:
+        steps = len(next(iter(figures.shares.values())))
+        names = [study.algorithms[k] for k in figures.shares]
+        columns = list(figures.shares.values())
+        rows = [[100 * (k + 1) / steps, *(float(c[k]) for c in columns)] for k in range(steps)]
+        found["feasibility"] = Table("mean share of feasible runs", ["budget used, %", *names], rows)
+    found["state"] = Table(
+        "runs by cell",
+        ["algorithm", "problem", "D", "wanted", "done", "failed"],
+        [[c.algorithm, c.problem, c.dimension, c.wanted, c.done, c.failed] for c in study.standing.cells],
+    )
+    return found
+
+
+def _results(study: Study, findings: Findings) -> Table:
+    names = ["n", "n_feasible", "n_failed", "best", "median", "v_bar", "mean", "std", "feasible_mean", "worst"]
+    names.append("mean_violation")
+    rows: list[list[object]] = []
+    for problem in study.problems:
+        for algorithm, summary in findings.summaries[problem.label].items():
+            values = [getattr(summary, name) for name in names]
+            rows.append([problem.name, problem.dimension, algorithm, *values])
+    return Table("results", ["problem", "D", "algorithm", *names], rows)
+
+
+def _scores(findings: Findings) -> dict[str, Table]:
+    u, speed = findings.u_score, findings.speed_score
+    assert u is not None and speed is not None
+    rows: list[list[object]] = [
+        [
+            name,
+            float(u.total[k]),
+            float(speed.total[k]),
+            float(speed.parts["accuracy"][:, k].sum()),
+            float(speed.parts["speed"][:, k].sum()),
+            *(int(part[:, k].sum()) for part in u.parts.values()),
+        ]
+        for k, name in enumerate(u.algorithms)
+    ]
+    rows.sort(key=lambda row: -float(str(row[1])))
+    columns = ["algorithm", "U-score (CEC2024)", "accuracy and speed (CEC2026)", "accuracy", "speed", *u.parts]
+    by_problem = [
+        [problem, name, float(u.scores[i, k]), float(speed.scores[i, k])]
+        for i, problem in enumerate(u.problems)
+        for k, name in enumerate(u.algorithms)
+    ]
+    return {
+        "scores": Table("scores of speed and accuracy", columns, rows),
+        "scores_by_problem": Table("scores by problem", ["problem", "algorithm", *columns[1:3]], by_problem),
+    }
+
+
+def _ecdf(findings: Findings) -> Table:
+    steps = np.concatenate([one.evaluations for one in findings.ecdf.values()])
+    if not steps.size:
+        return Table("targets reached", ["evaluations per variable", *findings.ecdf], [])
+    at = np.geomspace(max(steps.min(), 1e-3), max(steps.max(), 2e-3), ECDF_ROWS)
+    columns = [reached(one, at) for one in findings.ecdf.values()]
+    rows: list[list[object]] = [[float(at[k]), *(float(column[k]) for column in columns)] for k in range(len(at))]
+    return Table("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path]:
+    """Write every table as CSV, in full precision, and as LaTeX, and the table of the paper as LaTeX."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"paper.tex": paper}
+    for name, table in found.items():
+        files[f"{name}.csv"] = as_csv(table)
+        files[f"{unused(name, ['paper'])}.tex"] = as_tex(table)
+    written = []
+    for name, text in files.items():
+        path = folder / name
+        path.write_text(text, encoding="utf-8", newline="")
+        written.append(path)
+    return written
+
+
+def as_csv(table: Table) -> str:
+    """The table with a line of names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()
+
+
+def as_tex(table: Table) -> str:
+    """The table as a LaTeX tabular, for the package booktabs."""
+    kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
+    lines = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
+    return _tabular("".join(kinds), [" & ".join(map(tex, table.columns)) + r" \\"], lines)
+
+
+def paper_table(study: Study, findings: Findings) -> str:
+    """Mean and standard deviation of every cell, the best in bold, runs that ended feasible beneath, as LaTeX."""
+    head = " & ".join(["problem", *map(tex, study.algorithms)]) + r" \\"
+    lines = []
+    for problem in study.problems:
+        best = best_by_mean(findings, problem.label)
+        row = findings.summaries[problem.label]
+        cells, beneath = [], []
+        for name in study.algorithms:
+            summary = row.get(name)
+            text = "--" if summary is None else mean_and_std(summary)
+            cells.append(rf"\textbf{{{tex(text)}}}" if name in best else tex(text))
+            beneath.append("" if summary is None else f"{summary.n_feasible}/{summary.n} feasible")
+        lines.append(" & ".join([tex(problem.label), *cells]) + r" \\")
+        lines.append(" & ".join(["", *beneath]) + r" \\")
+    if findings.ranks is not None:
+        average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
+        ranks = [f"{average[name]:.3f}" if name in average else "--" for name in study.algorithms]
+        lines += [r"\midrule", " & ".join(["average rank", *ranks]) + r" \\"]
+    return _tabular("l" + "r" * len(study.algorithms), [head], lines)
+
+
+def mean_and_std(summary: Summary) -> str:
+    """Both in the words of the tables; a dash where every run failed."""
+    if summary.n_failed == summary.n:
+        return "-"
+    return f"{short(summary.mean)} ({short(summary.std, 3)})"
+
+
+def best_by_mean(findings: Findings, problem: str) -> set[str]:
+    """The best algorithms on a problem by the mean, feasibility first."""
+    ranks = findings.ranks
+    if ranks is None or problem not in ranks.problems:
+        return set()
+    row = ranks.by_mean[ranks.problems.index(problem)]
+    return {name for name, rank in zip(ranks.algorithms, row, strict=True) if rank == row.min()}
+
+
+def tex(value: object) -> str:
+    """A value for LaTeX, nothing of it a command.
+
+    Examples
+    --------
+    >>> tex(r"50%_\\of{it}"), tex(0.5), tex(None)
+    ('50\\\\%\\\\_\\\\textbackslash{}of\\\\{it\\\\}', '0.5', '--')
+    """
+    if value is None:
+        return "--"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return short(float(value)).replace("-", "--") if np.isnan(value) else short(float(value))
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {letter: "\\" + letter for letter in "&%$#_{}"}
+    return "".join(special.get(letter, letter if letter.isprintable() else "?") for letter in str(value))
+
+
+def _tabular(kinds: str, head: list[str], lines: list[str]) -> str:
+    rows = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(rows) + "\n"

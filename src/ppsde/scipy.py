@@ -1,0 +1,443 @@
+"""SciPy's `differential_evolution`, by this library's search: changing one import is enough.
+
+from ppsde.scipy import differential_evolution
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from .bounds import box
+from .constraints import Limits, limits_of
+from .minimize import minimize
+from .population import Population
+from .status import STOPPED
+from .variables import mask
+from .violation import TOLERANCE
+
+STRATEGIES = tuple(
+    base + crossing
+    for crossing in ("bin", "exp")
+    for base in ("best1", "rand1", "randtobest1", "currenttobest1", "best2", "rand2")
+)
+INITS = ("latinhypercube", "sobol", "halton", "random")
+UPDATINGS = ("immediate", "deferred")
+SMALLEST_POPULATION = 8  # of the search; SciPy's is 5
+
+CONVERGED = "Optimization terminated successfully."
+SPENT = "Maximum number of iterations has been exceeded."
+BY_CALLBACK = "callback function requested stop early"
+
+
+def differential_evolution(
+    func: Callable[..., Any],
+    bounds: Any,
+    args: tuple[Any, ...] = (),
+    strategy: Any = "best1bin",
+    maxiter: int | None = 1000,
+    popsize: int = 15,
+    tol: float = 0.01,
+    mutation: Any = (0.5, 1),
+    recombination: float = 0.7,
+    rng: Any = None,
+    callback: Callable[..., Any] | None = None,
+    disp: bool = False,
+    polish: Any = True,
+    init: Any = "latinhypercube",
+    atol: float = 0,
+    updating: str = "immediate",
+    workers: Any = 1,
+    constraints: Any = (),
+    x0: Any = None,
+    *,
+    integrality: Any = None,
+    vectorized: bool = False,
+    seed: Any = None,
+) -> Any:
+    """Minimise a function under bounds and constraints, called as `scipy.optimize.differential_evolution` is.
+
+    Parameters
+    ----------
+    func : callable
+        `func(x, *args)` gives a number. With `vectorized`, x has shape (N, S) and the values (S,), as in SciPy.
+    bounds : scipy Bounds or pairs (low, high)
+        A lower bound above its upper one is an error here; SciPy swaps them.
+    maxiter, popsize : int
+        Together the budget: (maxiter + 1) * popsize * N evaluations without those of polishing, where N counts the
+        variables that are not fixed by their bounds. The search has a population size of its own.
+    tol, atol : float
+        The run ends early when all of the population is feasible and the standard deviation of its values is at most
+        `atol + tol * abs(mean)`.
+    rng, seed : None, int, SeedSequence, Generator or RandomState
+    callback : callable
+        `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
+    disp : bool
+        Whether to print the best value of each generation.
+    polish : bool or callable
+        Whether to improve a feasible result by `scipy.optimize.minimize` (L-BFGS-B, or trust-constr where there are
+        constraints), integers held fast. What that gives is taken only if it is feasible and better. A callable is
+        used in its place.
+    init : str or array (S, N)
+        An array is the first population. The names of samplings have no effect: the first population is uniform.
+    workers : int or callable like map
+        A worker that dies costs the evaluation that killed it, and no more.
+    constraints : NonlinearConstraint, LinearConstraint, Bounds, or a sequence of these
+        `lb == ub` is an equality, met within 1e-4; SciPy has no tolerance. NaN is never feasible.
+    x0 : array (N,)
+        A point of the first population.
+    integrality : bool or array (N,)
+    strategy, mutation, recombination, updating
+        Checked, but without effect: the search adapts these by itself.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        With `x`, `fun`, `nfev` (every evaluation, also of vectorised functions), `nit`, `success`, `message`,
+        `population`, `population_energies` (inf where not feasible), `jac` if polishing helped, and with constraints
+        `constr`, `constr_violation` and `maxcv`. `success` is True if x is feasible and no callback stopped the run;
+        the message says whether it converged. Points where the function failed are counted in `n_failed`.
+
+    Examples
+    --------
+    >>> result = differential_evolution(lambda x: (x[0] - 1) ** 2 + x[1] ** 2, [(-2, 2), (-2, 2)], rng=1)
+    >>> print(result.success, result.message, abs(result.fun) < 1e-8)
+    True Optimization terminated successfully. True
+    """
+    from scipy.optimize import OptimizeResult
+
+    if not callable(func):
+        raise ValueError(f"func must be callable; got {type(func).__name__}")
+    lower, upper = box(bounds)
+    _check_without_effect(strategy, mutation, recombination, updating)
+    tol, atol = _at_least_0(tol, "tol"), _at_least_0(atol, "atol")
+    rng = _seed(rng, seed)
+    if vectorized and workers != 1:
+        warnings.warn("vectorized is ignored, because workers were given", UserWarning, stacklevel=2)
+        vectorized = False
+    integer = mask(False if integrality is None else integrality, len(lower), "integrality")
+    first, size = _first_points(init, x0, lower, upper, integer, popsize)
+    budget = ((1000 if maxiter is None else _count(maxiter, 0, "maxiter")) + 1) * size
+
+    fun = _Function(func, tuple(args), bool(vectorized))
+    given = _as_sequence(constraints)
+    rows = [_in_rows(constraint, k, bool(vectorized)) for k, constraint in enumerate(given)]
+    limits = limits_of(rows, len(lower), bool(vectorized))
+    after_generation = _Callback(callback, bool(disp), tol, atol)
+    found = minimize(
+        fun,
+        np.stack([lower, upper], axis=1),
+        constraints=rows,
+        max_evaluations=budget,
+        rng=rng,
+        vectorized=bool(vectorized),
+        callback=after_generation,
+        x0=first,
+        workers=workers,
+        integrality=integer,
+        options=None if isinstance(init, str) else {"population_size": max(SMALLEST_POPULATION, size)},
+    )
+
+    message = CONVERGED if after_generation.converged else SPENT
+    if found.status == STOPPED and not after_generation.converged:
+        message = BY_CALLBACK
+    elif found.status > STOPPED:  # interrupted, or nothing but failures
+        message = found.message
+    success = bool(found.feasible) and message in (CONVERGED, SPENT)
+    result = OptimizeResult(
+        x=found.x, fun=found.fun, nfev=found.nfev, nit=found.nit, message=message, success=success,
+        n_failed=found.n_failed, **_last_population(found.population, found.x, found.fun, bool(found.feasible)),
+    )  # fmt: skip
+    if polish and found.feasible and not integer.all():
+        held = integer | (lower == upper)
+        _polish(result, polish, fun, limits, given, _Box(lower, upper, held, integer), bool(disp))
+    if given:
+        result.constr = [_violation(limit, result.x, bool(vectorized)) for limit in limits]
+        result.constr_violation = result.maxcv = float(np.max(np.concatenate(result.constr)))
+        if not found.feasible:
+            result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
+    return result
+
+
+class _Function:
+    """The function with its arguments, rows (S, N) turned into SciPy's columns (N, S)."""
+
+    def __init__(self, func: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> None:
+        self._func, self._args, self._vectorized = func, args, vectorized
+
+    def __call__(self, x: np.ndarray) -> Any:
+        return self._func(x.T if self._vectorized else x, *self._args)
+
+    def value(self, x: np.ndarray) -> float:
+        """The value of one point."""
+        value = np.asarray(self._func(x[:, None] if self._vectorized else x, *self._args))
+        if np.iscomplexobj(value):
+            raise ValueError(f"the objective must be real; got complex: {value!r}")
+        return float(value.reshape(()))
+
+
+class _Columns:
+    """A vectorised constraint of SciPy, (N, S) to (M, S) or (S,), as one of rows (S, N) to (S, M)."""
+
+    def __init__(self, fun: Callable[[np.ndarray], Any]) -> None:
+        self._fun = fun
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return np.atleast_2d(self._fun(x.T)).T
+
+
+def _itself(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def _as_sequence(constraints: Any) -> list[Any]:
+    return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
+
+
+def _in_rows(constraint: Any, k: int, vectorized: bool) -> Any:
+    """The constraint for rows, or for single points; without `keep_feasible`, which SciPy's own search ignores too."""
+    from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+
+    if isinstance(constraint, NonlinearConstraint):
+        fun = _Columns(constraint.fun) if vectorized else constraint.fun
+        return NonlinearConstraint(fun, constraint.lb, constraint.ub)
+    if isinstance(constraint, LinearConstraint):
+        return LinearConstraint(constraint.A, constraint.lb, constraint.ub)
+    if isinstance(constraint, Bounds):
+        return NonlinearConstraint(_itself, constraint.lb, constraint.ub)
+    raise ValueError(
+        f"constraint {k} must be a NonlinearConstraint, a LinearConstraint or Bounds; got {type(constraint).__name__}"
+    )
+
+
+def _constraint_values(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+    """The values (k,) of a constraint at one point."""
+    return np.asarray(limit.fun(x[None] if vectorized else x), float).reshape(-1)
+
+
+def _violation(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+    """How far each component of a constraint is missed at one point, beyond the tolerance if it is an equality."""
+    if np.isnan(x).any():
+        return np.full(1, np.inf)
+    c = _constraint_values(limit, x, vectorized)
+    slack = np.where(limit.lower == limit.upper, TOLERANCE, 0.0)
+    missed: np.ndarray = np.maximum(np.maximum(limit.lower - c, c - limit.upper) - slack, 0.0)
+    return np.where(np.isnan(missed), np.inf, missed)
+
+
+class _Callback:
+    """What happens after a generation: the user's callback, the display, and the end where the run has converged."""
+
+    def __init__(self, callback: Callable[..., Any] | None, disp: bool, tol: float, atol: float) -> None:
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be callable; got {type(callback).__name__}")
+        self._callback, self._disp, self._tol, self._atol = callback, disp, tol, atol
+        self.converged = False
+
+    def __call__(self, stand: Any) -> None:
+        if stand.nit == 0 or stand.population is None:  # SciPy's first word is after a generation
+            return
+        f = np.where(stand.population.feasible, stand.population.f, np.inf)
+        mean, deviation = (float(np.mean(f)), float(np.std(f))) if np.isfinite(f).all() else (np.inf, np.inf)
+        if self._disp:
+            print(f"differential_evolution step {stand.nit}: f(x)= {stand.fun}")
+        if self._callback is not None and self._wants_to_stop(stand, mean, deviation):
+            raise StopIteration
+        if deviation <= self._atol + self._tol * abs(mean) < np.inf:
+            self.converged = True
+            raise StopIteration
+
+    def _wants_to_stop(self, stand: Any, mean: float, deviation: float) -> bool:
+        from scipy.optimize import OptimizeResult
+
+        assert self._callback is not None
+        smallest = float(np.finfo(float).eps)
+        spread = deviation / (abs(mean) + smallest) if deviation < np.inf else np.inf
+        convergence = self._tol / (spread + smallest)
+        if set(signature(self._callback).parameters) != {"intermediate_result"}:
+            return bool(self._callback(stand.x.copy(), convergence=convergence))
+        told = OptimizeResult(
+            x=stand.x, fun=stand.fun, nfev=stand.nfev, nit=stand.nit, message="in progress", success=stand.feasible,
+            convergence=convergence, **_last_population(stand.population, stand.x, stand.fun, stand.feasible),
+        )  # fmt: skip
+        return bool(self._callback(intermediate_result=told))
+
+
+def _last_population(
+    population: Population | None, x: np.ndarray, fun: float, feasible: bool
+) -> dict[str, np.ndarray | None]:
+    """Points and their energies, best first; the best point ever comes first, in the worst one's place if need be."""
+    if population is None:
+        return {"population": None, "population_energies": None}
+    ordered = population.sorted()
+    energies = np.where(ordered.feasible, ordered.f, np.inf)
+    same = np.flatnonzero((ordered.x == x).all(axis=1))
+    others = np.delete(np.arange(ordered.size), same[0] if len(same) else -1)
+    return {
+        "population": np.concatenate([x[None], ordered.x[others]]),
+        "population_energies": np.concatenate([[fun if feasible else np.inf], energies[others]]),
+    }
+
+
+@dataclass(frozen=True)
+class _Box:
+    """The bounds, and which variables polishing may not move: integers, and those fixed by their bounds."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    held: np.ndarray
+    integer: np.ndarray
+
+
+def _polish(
+    result: Any, polish: Any, fun: _Function, limits: Sequence[Limits], given: list[Any], box: _Box, disp: bool
+) -> None:
+    """Improve a feasible result by gradients; it stays as it is where that fails, or gives nothing better."""
+    from scipy.optimize import OptimizeResult
+
+    calls = 0
+
+    def counted(x: np.ndarray) -> float:
+        nonlocal calls
+        calls += 1
+        return fun.value(x)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "delta_grad == 0.0")  # trust-constr, on linear functions
+            warnings.filterwarnings("ignore", "Singular Jacobian")
+            if callable(polish):
+                better = _by_callable(polish, counted, result.x, given, box)
+            else:
+                better = _by_gradients(counted, result.x, limits, box, fun, disp)
+            vectorized = fun._vectorized
+            feasible = all(not _violation(limit, better.x, vectorized).any() for limit in limits)
+    except Exception as error:  # the function failed where the search had not been: the result is still good
+        result.message += f" Polishing failed: {type(error).__name__}: {error}"
+        result.nfev += calls
+        if callable(polish) and isinstance(error, _NotAResult):
+            raise
+        return
+    result.nfev += calls
+    assert isinstance(better, OptimizeResult)
+    inside = bool(np.all((better.x >= box.lower) & (better.x <= box.upper)))
+    if feasible and inside and better.fun < result.fun:
+        result.x, result.fun = np.asarray(better.x, float), float(better.fun)
+        if better.get("jac") is not None:
+            result.jac = better.jac
+        result.population[0], result.population_energies[0] = result.x, result.fun
+
+
+class _NotAResult(ValueError):
+    """A polishing function gave something else than an OptimizeResult."""
+
+
+def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: list[Any], box: _Box) -> Any:
+    from scipy.optimize import Bounds, OptimizeResult
+
+    lower, upper = np.where(box.integer, x, box.lower), np.where(box.integer, x, box.upper)
+    better = polish(fun, x.copy(), bounds=Bounds(lower, upper), constraints=tuple(given))
+    if not isinstance(better, OptimizeResult):
+        raise _NotAResult(f"a polishing function must return an OptimizeResult; got {type(better).__name__}")
+    return better
+
+
+def _by_gradients(
+    fun: Callable[..., float], x: np.ndarray, limits: Sequence[Limits], box: _Box, whole: _Function, disp: bool
+) -> Any:
+    """L-BFGS-B or trust-constr over the variables that may move."""
+    from scipy.optimize import Bounds, NonlinearConstraint
+    from scipy.optimize import minimize as by_gradients
+
+    free = ~box.held
+
+    def full(part: np.ndarray) -> np.ndarray:
+        point = x.copy()
+        point[free] = np.clip(part, box.lower[free], box.upper[free])  # finite differences stay inside
+        return point
+
+    def limited(limit: Limits) -> Any:
+        return NonlinearConstraint(
+            lambda part: _constraint_values(limit, full(part), whole._vectorized), limit.lower, limit.upper
+        )
+
+    method = "trust-constr" if limits else "L-BFGS-B"
+    if disp:
+        print(f"Polishing solution with '{method}'")
+    better = by_gradients(
+        lambda part: fun(full(part)),
+        x[free],
+        method=method,
+        bounds=Bounds(box.lower[free], box.upper[free], keep_feasible=True),
+        constraints=[limited(limit) for limit in limits],
+    )
+    better.x = full(better.x)
+    jac = better.get("jac")
+    if not limits and jac is not None:
+        better.jac = np.zeros(len(x))
+        better.jac[free] = jac
+    return better
+
+
+def _first_points(
+    init: Any, x0: Any, lower: np.ndarray, upper: np.ndarray, integer: np.ndarray, popsize: Any
+) -> tuple[np.ndarray | None, int]:
+    """The points that the first population must hold, and the size that SciPy's population would have."""
+    d = len(lower)
+    if isinstance(init, str):
+        if init not in INITS:
+            raise ValueError(f"init must be one of {', '.join(INITS)} or an array (S, {d}); got {init!r}")
+        points = np.empty((0, d))
+        size = max(5, _count(popsize, 1, "popsize") * max(1, int((lower < upper).sum())))
+    else:
+        points = np.asarray(init, float)
+        if points.ndim != 2 or len(points) < 5 or points.shape[1] != d or not np.isfinite(points).all():
+            raise ValueError(f"init must be a finite array (S, {d}) with S > 4; got shape {points.shape}")
+        points, size = np.clip(points, lower, upper), len(points)
+    if x0 is not None:
+        start = np.asarray(x0, float)
+        if start.shape != (d,) or not np.all((start >= lower) & (start <= upper)):
+            raise ValueError(f"x0 must be a point ({d},) inside the bounds; got {x0!r}")
+        points = np.concatenate([start[None], points[1:]])
+    if not len(points):
+        return None, size
+    whole = np.clip(np.round(points), np.ceil(lower), np.floor(upper))
+    return np.where(integer, whole, points), size
+
+
+def _check_without_effect(strategy: Any, mutation: Any, recombination: Any, updating: Any) -> None:
+    if not callable(strategy) and strategy not in STRATEGIES:
+        raise ValueError(f"strategy must be a callable or one of {', '.join(STRATEGIES)}; got {strategy!r}")
+    factors = np.atleast_1d(np.asarray(mutation, float))
+    if factors.size > 2 or not np.all((factors >= 0) & (factors < 2)):
+        raise ValueError(f"mutation must be a number in [0, 2) or a pair of these; got {mutation!r}")
+    if not isinstance(recombination, int | float | np.number) or not 0 <= recombination <= 1:
+        raise ValueError(f"recombination must be a number in [0, 1]; got {recombination!r}")
+    if updating not in UPDATINGS:
+        raise ValueError(f"updating must be 'immediate' or 'deferred'; got {updating!r}")
+
+
+def _seed(rng: Any, seed: Any) -> Any:
+    if rng is not None and seed is not None:
+        raise TypeError("differential_evolution() got multiple values for argument 'rng': seed is the same")
+    source = seed if rng is None else rng
+    if isinstance(source, np.random.RandomState):
+        return int(source.randint(2**31))
+    return int(source) if isinstance(source, np.integer) else source
+
+
+def _count(value: Any, smallest: int, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
+        raise ValueError(f"{name} must be an int >= {smallest}; got {value!r}")
+    return int(value)
+
+
+def _at_least_0(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a number >= 0; got {value!r}")
+    return float(value)

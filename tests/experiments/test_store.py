@@ -1,0 +1,300 @@
+"""The store: rows exact to the last bit, one meaning per label, nothing of it ever executed."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.studies import a_job, a_row, a_store, contents
+
+from ppsde.experiments import Store
+from ppsde.experiments import database as database_module
+from ppsde.experiments.database import DamagedStore, StoreError
+from ppsde.experiments.entries import ACCOUNT, JOB, ROW, Damaged, job_entry, opened, read, sealed
+from ppsde.experiments.rows import Row, difference, packed, unpacked
+from ppsde.experiments.store import new_store
+from ppsde.experiments.verification import damages
+
+JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]
+
+# --- rows and entries ---------------------------------------------------------------------------------------
+
+
+def test_a_row_comes_back_to_the_last_bit() -> None:
+    odd = np.array([0.1, -0.0, np.nan, np.inf, 5e-324])
+    arrays = {"x": odd, "f": np.array(1 / 3), "n": np.array(-(2**62)), "yes": np.array([True, False]), "g": odd[:0]}
+    row = unpacked(packed(Row("j", 7, "ok", "", arrays)))
+    assert (row.job, row.run, row.status) == ("j", 7, "ok")
+    for name, array in arrays.items():
+        assert row.arrays[name].dtype == array.dtype and row.arrays[name].shape == array.shape
+        assert row.arrays[name].tobytes() == array.tobytes(), name
+
+
+def test_rows_are_the_same_or_their_difference_is_named() -> None:
+    rng = np.random.default_rng(1)
+    row = a_row(JOBS[0], 0, rng)
+    assert difference(row, unpacked(packed(row))) is None
+    other = Row(row.job, row.run, row.status, "", {**row.arrays, "f": np.nextafter(row.arrays["f"], 9)})
+    assert difference(row, other) == "different f"
+    assert "status 'ok' and 'failed'" in str(difference(row, Row(row.job, 0, "failed", "", row.arrays)))
+    fewer = {name: array for name, array in row.arrays.items() if name != "x"}
+    assert "arrays x" in str(difference(row, Row(row.job, 0, "ok", "", fewer)))
+
+
+def test_only_plain_numbers_can_be_stored() -> None:
+    for wrong in (np.array(["text"]), np.array([None]), np.ones(2, np.float32), np.ones(2, complex)):
+        with pytest.raises(ValueError, match="cannot be stored"):
+            packed(Row("j", 0, "ok", "", {"x": wrong}))
+
+
+def test_every_single_bit_of_an_entry_counts() -> None:
+    entry = job_entry(JOBS[0])
+    assert opened(entry)[0] == JOB and read(entry)[1].id == JOBS[0].id
+    for k in range(8 * len(entry)):
+        changed = bytearray(entry)
+        changed[k // 8] ^= 1 << k % 8
+        with pytest.raises(Damaged):
+            opened(bytes(changed))
+    for length in range(len(entry)):
+        with pytest.raises(Damaged):
+            opened(entry[:length])
+
+
+def hostile_rows() -> list[bytes]:
+    bomb = b'{"arrays":[["x","<f8",[4]]],"job":"j","message":"","run":0,"status":"ok"}'
+    huge = b'{"arrays":[["x","<f8",[4611686018427387904]]],"job":"j","message":"","run":0,"status":"ok"}'
+    pickled = b'{"arrays":[["x","|O",[1]]],"job":"j","message":"","run":0,"status":"ok"}'
+    zeros = zlib.compress(bytes(10_000_000))
+    heads = [(bomb, zeros), (huge, zeros), (pickled, b""), (b"[]", b""), (b"{}", b""), (b"\xff", b"")]
+    return [len(head).to_bytes(4, "big") + head + data for head, data in heads]
+
+
+@pytest.mark.parametrize("payload", [*hostile_rows(), b"", b"\xff\xff\xff\xff"], ids=lambda payload: str(payload[4:24]))
+def test_bytes_that_hold_no_row_are_refused_however_well_sealed(payload: bytes) -> None:
+    with pytest.raises(Damaged):
+        read(sealed(ROW, payload))
+
+
+@pytest.mark.parametrize("text", [b"[]", b"{}", b'{"job": 3}', b'{"job": "x"}', b"nonsense"])
+def test_accounts_that_say_nothing_are_refused(text: bytes) -> None:
+    with pytest.raises(Damaged):
+        read(sealed(ACCOUNT, zlib.compress(text)))
+
+
+# --- opening ------------------------------------------------------------------------------------------------
+
+
+def test_a_store_is_one_sound_file_when_everyone_has_left(tmp_path: Path) -> None:
+    a_store(tmp_path / "study.db", JOBS)
+    with Store(tmp_path / "study.db") as store:
+        assert len(list(store.results())) == 6
+    assert [file.name for file in tmp_path.iterdir()] == ["study.db"]
+    assert damages(tmp_path / "study.db") == []
+
+
+def test_a_store_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with pytest.raises(StoreError, match="there is no store"):
+        Store(path)
+    with pytest.raises(StoreError, match="no folder"):
+        Store(tmp_path / "nowhere" / "study.db", writable=True, make=True)
+    path.write_bytes(b"")
+    with pytest.raises(DamagedStore, match="is empty"):
+        Store(path, writable=True, make=True)
+    path.write_text("something else entirely, of some length" * 100)
+    with pytest.raises(DamagedStore, match="bench repair"):
+        Store(path)
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    connection.close()
+    with pytest.raises(StoreError, match="not a store of studies"):
+        Store(path)
+
+
+def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    a_store(tmp_path / "study.db", JOBS)
+    with sqlite3.connect(tmp_path / "study.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="version 99; this program reads version 1"):
+        Store(tmp_path / "study.db")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON leases BEGIN DELETE FROM results; END",
+        "CREATE VIEW v AS SELECT * FROM entries",
+        "ALTER TABLE jobs ADD COLUMN more TEXT",
+        "DROP TABLE accounts",
+    ],
+)
+def test_a_file_made_to_look_like_a_store_is_refused(sql: str, tmp_path: Path) -> None:
+    a_store(tmp_path / "study.db", JOBS)
+    with sqlite3.connect(tmp_path / "study.db") as connection:
+        connection.execute(sql)
+    connection.close()
+    with pytest.raises(DamagedStore, match="not those of a store"):
+        Store(tmp_path / "study.db")
+
+
+def test_a_store_being_made_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    before = contents(path)
+    with pytest.raises(StoreError, match="exists"), new_store(path):
+        pass
+    with Store(path, writable=True, make=True):
+        assert contents(path) == before
+
+
+def test_a_new_store_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="halfway"), new_store(tmp_path / "study.db") as store:
+        store.add_entries([job_entry(JOBS[0])])
+        raise RuntimeError("halfway")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_transaction_counts_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    entries = a_store(path, JOBS)
+    with Store(path, writable=True) as store, pytest.raises(StoreError):
+        store.add_entries([job_entry(a_job(seed=9)), entries[0]])  # the second is there already
+    with Store(path) as store:
+        assert store.database.rows("SELECT count(*) FROM jobs") == [(3,)]
+    assert damages(path) == []
+
+
+def test_who_only_reads_cannot_write(tmp_path: Path) -> None:
+    a_store(tmp_path / "study.db", JOBS)
+    with Store(tmp_path / "study.db") as store, pytest.raises(StoreError):
+        store.add_entries([job_entry(a_job(seed=9))])
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def test_results_are_read_in_the_order_of_the_plan_with_what_they_mean(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    jobs = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C02", "C01")]
+    a_store(path, jobs)
+    with Store(path) as store:
+        results = list(store.results())
+        assert [result.key for result in results] == [
+            ("mine", "C02", 10, 0),
+            ("mine", "C02", 10, 1),
+            ("mine", "C01", 10, 0),
+            ("mine", "C01", 10, 1),
+        ]
+        first = results[0]
+        assert first.ok and first.feasible and first.evaluations == 1000 and first.x.shape == (10,)
+        assert first.record["f"].shape == (60,) and list(first.record) == ["f"]
+        assert first.job.seed == 0 and store.account(first.job) == {"job": jobs[0].id, "finished": 1e9, "host": "here"}
+
+
+def test_two_plans_that_mean_different_things_by_one_label_are_never_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, [a_job()])
+    changed = a_job(budget=2000, settings={"pbest": 6})
+    with Store(path, writable=True) as store:
+        store.add_plan({"runs": 9}, [("mine", changed)])
+        store.add_entries([sealed(ROW, packed(a_row(changed, 0, np.random.default_rng(5))))])
+        with pytest.raises(StoreError, match=r"budget \(1000 and 2000\), the setting pbest") as caught:
+            list(store.results())
+        assert "Choose one of its 2 plans" in str(caught.value)
+        assert [r.job.budget for r in store.results(plan=1)] == [1000, 1000]
+        assert [r.job.budget for r in store.results(plan=2)] == [2000]
+        for wrong in (0, 3, True, "1"):
+            with pytest.raises(StoreError, match="plan must be a number from 1 to 2"):
+                list(store.results(plan=wrong))  # type: ignore[arg-type]
+
+
+def test_a_run_that_two_blocks_share_is_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, [a_job(runs=(0, 1))])
+    longer = a_job(runs=(0, 1, 2))
+    with Store(path, writable=True) as store:
+        store.add_plan({"runs": 3}, [("mine", longer)])
+        rng = np.random.default_rng(1)
+        store.add_entries([sealed(ROW, packed(a_row(longer, run, rng))) for run in range(3)])
+        assert [r.run for r in store.results()] == [0, 1, 2]
+
+
+def test_rows_that_disappear_are_noticed_also_by_who_only_counts(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM results WHERE job = ?", (JOBS[0].id,))
+        connection.execute("DELETE FROM entries WHERE number = (SELECT max(number) FROM entries)")
+    connection.close()
+    with Store(path) as store, pytest.raises(DamagedStore, match="entries are missing"):
+        list(store.results())
+    assert any("results does not agree" in text for text in damages(path))
+
+
+# --- several at once ----------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from experiments.studies import a_job, a_row
+from ppsde.experiments import Store
+from ppsde.experiments.entries import ROW, job_entry, sealed
+from ppsde.experiments.rows import packed
+name, count, rng = sys.argv[2], int(sys.argv[3]), np.random.default_rng(1)
+for k in range(count):
+    job = a_job(seed=k, method=name, runs=(0,))
+    with Store(sys.argv[1], writable=True, make=True) as store:  # opened and closed each time, which takes locks too
+        store.add_entries([job_entry(job), sealed(ROW, packed(a_row(job, 0, rng)))])
+"""
+
+
+def test_processes_that_write_at_once_never_meet_a_locked_store(tmp_path: Path) -> None:
+    path, each = tmp_path / "study.db", 40
+    folder = str(Path(__file__).parents[1])
+    code = f"import sys; sys.path.insert(0, {folder!r})\n{WRITER}"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, path, name, str(each)], stderr=subprocess.PIPE, text=True)
+        for name in "ab"
+    ]
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            with Store(path) as store:
+                store.check_count()
+        time.sleep(0.01)
+    assert [writer.communicate()[1] for writer in writers] == ["", ""]
+    assert len(contents(path)) == 2 * each and damages(path) == []
+
+
+def test_a_writer_waits_for_another_longer_than_sqlite_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "BUSY_MILLISECONDS", 20)
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.5, lambda: other.execute("ROLLBACK")).start()
+    with Store(path, writable=True) as store:
+        store.add_entries([job_entry(a_job(seed=9))])
+        assert store.database.rows("SELECT count(*) FROM jobs") == [(4,)]
+    other.close()
+
+
+def test_a_store_that_stays_locked_is_given_up_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr(database_module, "PATIENCE", 0.2)
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with Store(path, writable=True) as store, pytest.raises(StoreError, match="another program has kept"):
+        store.add_entries([job_entry(a_job(seed=9))])
+    other.close()

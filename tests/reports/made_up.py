@@ -1,0 +1,99 @@
+"""Made-up studies: stores filled with runs that fall towards an optimum, some infeasible, some failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppsde.experiments.entries import ROW, account_entry, job_entry, plan_entry, sealed
+from ppsde.experiments.jobs import Job
+from ppsde.experiments.outcomes import failed_row, point, row_of
+from ppsde.experiments.rows import Row, packed
+from ppsde.experiments.store import Store, new_store
+
+ACCOUNT = {
+    "versions": {"ppsde": "0.1.0", "numpy": "2.0.0"},
+    "host": "somewhere",
+    "machine": "Linux x86_64, 2 cores",
+    "command": ["ppsde", "bench", "run", "plan.toml"],
+    "device": "cpu",
+}
+
+
+def a_job(label: str, problem: str, runs: int, **changes: Any) -> Job:
+    usual: dict[str, Any] = {
+        "method": "pps-de",
+        "settings": {"made_up_for": label},
+        "problem": {"suite": "cec2017", "name": problem},
+        "dimension": 10,
+        "instance": 1,
+        "seed": 3,
+        "runs": tuple(range(runs)),
+        "budget": 20_000,
+        "record": 50,
+        "engine": "host",
+        "device": "cpu",
+    }
+    return Job(**{**usual, **changes})
+
+
+def a_run(job: Job, run: int, rng: np.random.Generator, level: float, infeasible: float = 0.0) -> Row:
+    """Falls from about 1000 to its level; violated at first, and for good with that probability."""
+    made = np.ceil(np.linspace(job.budget / job.record, job.budget, job.record))
+    late = np.linspace(1 / job.record, 1, job.record)
+    f = level + 1000 * np.exp(-12 * late) + np.abs(rng.normal()) * level * 0.2 + 1e-9
+    never = rng.uniform() < infeasible
+    violation = np.where(late > rng.uniform(0.05, 0.4), 0.0, np.exp(-9 * late))
+    if never:
+        violation = 0.02 + np.exp(-9 * late)
+    g = np.array([violation[-1]]) if never else np.array([-1.0])
+    best = point(rng.uniform(size=job.dimension), float(f[-1]), float(violation[-1]), g, np.empty(0), 1e-4)
+    record = {"evaluations": made, "f": f, "violation": violation, "feasible_share": np.clip(late, 0, 1)}
+    return row_of(job.id, run, job.budget, best, best, record)
+
+
+def entries_of(
+    labels: Sequence[str],
+    problems: Sequence[str],
+    runs: int,
+    *,
+    seed: int = 1,
+    undone: Sequence[tuple[str, str]] = (),
+    failing: dict[tuple[str, str], str] | None = None,
+    infeasible: dict[str, float] | None = None,
+    **changes: Any,
+) -> Iterator[bytes]:
+    """A plan, its jobs, rows and accounts.
+
+    `undone` are cells without rows, `failing` cells whose runs fail with that message, and `infeasible` the chance by
+    algorithm that a run stays infeasible. The k-th algorithm ends at a level of k + 1, so the first is the best.
+    """
+    rng = np.random.default_rng(seed)
+    jobs = [(label, problem, a_job(label, problem, runs, **changes)) for label in labels for problem in problems]
+    for _, _, job in jobs:
+        yield job_entry(job)
+    yield plan_entry({"made": "up"}, [(label, job.id) for label, _, job in jobs])[1]
+    for label, problem, job in jobs:
+        if (label, problem) in undone:
+            continue
+        for run in job.runs:
+            if failing and (label, problem) in failing:
+                row = failed_row(job.id, run, job.dimension, failing[label, problem])
+            else:
+                row = a_run(job, run, rng, 1.0 + labels.index(label), (infeasible or {}).get(label, 0.0))
+            yield sealed(ROW, packed(row))
+        yield account_entry({"job": job.id, "finished": 1e9, "seconds": 1.0, **ACCOUNT})
+
+
+def a_store(path: Path, labels: Sequence[str], problems: Sequence[str], runs: int, **more: Any) -> Path:
+    """A store with such a study."""
+    with new_store(path) as store:
+        store.add_entries(entries_of(labels, problems, runs, **more))
+    return path
+
+
+def opened(path: Path) -> Store:
+    return Store(path)

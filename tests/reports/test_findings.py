@@ -1,0 +1,131 @@
+"""What a study says, and what it must not leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reports.made_up import a_job, a_store
+
+from ppsde.experiments import Store
+from ppsde.reports import Findings, Study, find, gather
+
+PROBLEMS = [f"C{k:02d}" for k in range(1, 13)]
+
+
+def found(tmp_path: Path, *args: Any, **more: Any) -> tuple[Study, Findings]:
+    with Store(a_store(tmp_path / "study.db", *args, **more)) as store:
+        study = gather(store)
+    return study, find(study)
+
+
+def test_a_clear_winner_is_named_with_the_test_that_says_so(tmp_path: Path) -> None:
+    study, findings = found(tmp_path, ["new", "old"], PROBLEMS, 3)
+    assert findings.headline.startswith("new wins: it ranks better than each of the others, significantly (p")
+    assert findings.order == ["new", "old"]
+    assert "on each of 12 problems" in findings.reasons[0] and "new 1.00, old 2.00" in findings.reasons[0]
+    assert "Iman and Davenport: p < 0.0001" in findings.reasons[1]
+    # Nemenyi, two algorithms, twelve problems: 1.960 sqrt(2 x 3 / (6 x 12))
+    assert findings.pairs is not None and findings.pairs.critical_difference == pytest.approx(
+        1.95996 / np.sqrt(12), 1e-4
+    )
+    assert "must lie 0.57 apart" in findings.reasons[2]
+    assert findings.caveats == ["Everything that was planned was run, and no run failed."]
+    assert study.complete == tuple(PROBLEMS)
+
+
+def test_few_problems_are_called_few(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["a", "b", "c"], PROBLEMS[:4], 3)
+    assert "not told apart" in findings.headline
+    assert any("4 problems are few" in reason for reason in findings.reasons)
+
+
+def test_missing_and_failed_runs_are_told_and_left_out_of_no_count(tmp_path: Path) -> None:
+    study, findings = found(
+        tmp_path,
+        ["a", "b"],
+        PROBLEMS[:4],
+        3,
+        undone=[("b", "C02")],
+        failing={("a", "C03"): "no luck"},
+    )
+    assert study.complete == ("C01", "C03", "C04")
+    assert findings.ranks is not None and findings.ranks.problems == study.complete
+    assert findings.ranks.by_median[1].tolist() == [2.0, 1.0]  # a failed on C03
+    assert findings.caveats == [
+        "Not run: 3 of 24 runs are missing: b on C02, D=10 (3).",
+        "3 of 21 finished runs failed; they count as worse than any other.",
+        "Left out of ranks and tests, since not every algorithm has a run there: C02.",
+    ]
+    assert findings.summaries["C03"]["a"].n_failed == 3 and "b" not in findings.summaries["C02"]
+
+
+def test_lower_but_infeasible_is_ranked_worse(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["low", "feasible"], PROBLEMS[:3], 3, infeasible={"low": 1.0})
+    assert findings.order == ["feasible", "low"]
+    assert findings.summaries["C01"]["low"].mean < findings.summaries["C01"]["feasible"].mean
+    assert [(w.wins, w.ties, w.losses) for w in findings.wins] == [(0, 3, 0)]  # three runs each prove nothing
+
+
+def test_significant_wins_are_counted_by_problem(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["a", "b"], PROBLEMS[:3], 6)
+    assert [(w.first, w.second, w.wins, w.ties, w.losses) for w in findings.wins] == [("a", "b", 3, 0, 0)]
+
+
+def test_where_no_run_is_feasible_it_is_said_and_no_target_is_made_up(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["a", "b"], PROBLEMS[:2], 3, infeasible={"a": 1.0, "b": 1.0})
+    assert any("No run of any algorithm is feasible on C01 and C02" in text for text in findings.caveats)
+    assert findings.ecdf == {} and findings.ecdf_problems == 0
+
+
+def test_targets_reached_end_at_the_share_that_was_reached(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["a", "b"], PROBLEMS[:2], 1)
+    best = findings.ecdf["a"]
+    assert best.share[-1] == 1.0  # a has the best run of both problems, which every target is measured from
+    assert findings.ecdf["b"].share[-1] < 0.6
+
+
+def test_one_algorithm_and_one_problem_are_no_comparison(tmp_path: Path) -> None:
+    _, findings = found(tmp_path, ["alone"], PROBLEMS[:2], 2)
+    assert "nothing to compare it with" in findings.headline and findings.ranks is None and findings.wins == []
+    (tmp_path / "study.db").unlink()
+    _, findings = found(tmp_path, ["a", "b"], PROBLEMS[:1], 2)
+    assert findings.headline == "a is ahead, on a single problem: no test can say how surely."
+
+
+def test_a_study_that_has_not_begun_can_be_reported(tmp_path: Path) -> None:
+    undone = [(a, "C01") for a in ("a", "b")]
+    study, findings = found(tmp_path, ["a", "b"], ["C01"], 2, undone=undone)
+    assert findings.headline == "No run is finished yet." and study.ranked == ()
+    assert findings.caveats[0].startswith("Not run: 4 of 4 runs are missing")
+    assert "Without any finished run, so not ranked: a and b." in findings.caveats
+
+
+def test_dimensions_are_problems_of_their_own(tmp_path: Path) -> None:
+    path = a_store(tmp_path / "study.db", ["a", "b"], ["C01"], 2)
+    with Store(path, writable=True) as store:
+        store.add_plan({"more": 1}, [("a", a_job("a", "C01", 2, dimension=30))])
+    with Store(path) as store:
+        study = gather(store)
+        assert [p.label for p in study.problems] == ["C01 D=10", "C01 D=30"]
+        assert [p.label for p in gather(store, 1).problems] == ["C01"]
+    assert find(study).ranks is not None and study.complete == ("C01 D=10",)
+
+
+def test_of_plans_that_disagree_the_last_is_reported(tmp_path: Path) -> None:
+    path = a_store(tmp_path / "study.db", ["a"], ["C01"], 2)
+    with Store(path, writable=True) as store:
+        store.add_plan({"more": 1}, [("a", a_job("a", "C01", 2, budget=77))])
+    with Store(path) as store:
+        assert gather(store).problems[0].budget == 77
+        assert gather(store, 1).problems[0].budget == 20_000
+
+
+def test_where_results_come_from_is_kept(tmp_path: Path) -> None:
+    study, _ = found(tmp_path, ["a", "b"], ["C01"], 2)
+    assert study.origin["seeds"] == ["3 (2 jobs)"]
+    assert study.origin["versions"] == ["numpy 2.0.0, ppsde 0.1.0 (2 jobs)"]
+    assert study.origin["commands"] == ["ppsde bench run plan.toml (2 jobs)"]
+    assert study.origin["hardware"] == ["Linux x86_64, 2 cores (2 jobs)"]

@@ -1,0 +1,154 @@
+"""AGA-PPS beside its literal version, and what is its own: operators that compete, in push and in pull."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from reference.aga_pps import ReferenceAGAPPS
+from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+
+from ppsde.algorithm import Task
+from ppsde.algorithms.aga_pps import AGAPPS, State
+from ppsde.streams import NumpyStream
+from ppsde.violation import TOLERANCE
+
+# Gains, differences of nearly equal numbers, enlarge rounding before they weigh what a memory learns.
+CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
+SMALL: dict[str, Any] = {
+    "population_size": 12,
+    "least_share": 0.6,
+    "switch_window": 6,
+    "switch_threshold": 0.02,
+    "memory_size": 3,
+    "alpha": 0.3,
+}
+BUDGET = 12 * 60 + 5  # the last generation is cut
+
+ALTERNATIVES: list[dict[str, Any]] = [
+    {"population_size": None},
+    {"population_size": 4},
+    {"operators": "three"},
+    {"operators": "two"},
+    {"prior": 20},
+    {"least_share": 0.0},
+    {"least_share": 0.2},
+    {"memory_size": 1},
+    {"largest_pbest": 0.0},
+    {"largest_pbest": 1.0},
+    {"index": 2.0},
+    {"switch_window": 1},
+    {"switch_threshold": 0.5},
+    {"switch_guard": 1.0},
+    {"schedule": "polynomial"},
+    {"tau": 0.4},
+    {"alpha": 0.95},
+    {"cp": 5.0},
+    {"closes": 0.3},
+    {"repair": "reflect"},
+    {"repair": "midpoint"},
+    {"repair": "resample"},
+]
+
+
+def assert_same(fast: State, slow: ReferenceAGAPPS) -> None:
+    where = f"generation {slow.G}"
+    assert int(fast.generation) == slow.G
+    assert_same_points(fast.population, slow.population, where, **CLOSE)
+    assert bool(fast.stage.pull) == slow.pull, where
+    np.testing.assert_allclose([fast.stage.epsilon, fast.stage.start], [slow.eps, slow.eps_0], **CLOSE, err_msg=where)
+    assert fast.successes.counts.tolist() == slow.successes, where
+    np.testing.assert_allclose(fast.memory.F, slow.M_F, **CLOSE, err_msg=where)
+    np.testing.assert_allclose(fast.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
+
+
+def walk_together(settings: AGAPPS, problem: str) -> list[State]:
+    slow = ReferenceAGAPPS(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
+    slow.start(NumpyStream(SEED, 0, 0))
+    run, states = states_of(settings, problem, BUDGET)
+    for state in states:
+        if state.generation > 0:
+            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
+        assert_same(state, slow)
+        slow.population = listed(state.population)
+        slow.M_F, slow.M_CR = state.memory.F.tolist(), state.memory.CR.tolist()
+    assert run.evaluations == slow.judge.evaluations == BUDGET
+    return states
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_both_take_every_step_alike(problem: str) -> None:
+    states = walk_together(AGAPPS(**SMALL), problem)
+    assert not states[1].stage.pull and states[-1].stage.pull, "from push to pull"
+    if problem in ("inequalities", "equalities"):
+        assert any(state.stage.epsilon > 0 for state in states), "with room"
+
+
+@pytest.mark.parametrize("problem", ["inequalities", "failing"])
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
+def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
+    walk_together(AGAPPS(**{**SMALL, **options}), problem)
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
+def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
+    def ends(more: dict[str, Any]) -> list[Any]:
+        settings = AGAPPS(**{**SMALL, **more})
+        return [states_of(settings, name, BUDGET)[1][-1].population.x.tolist() for name in ("inequalities", "failing")]
+
+    assert ends(options) != ends({})
+
+
+def test_no_setting_is_forgotten() -> None:
+    tried = {name for options in ALTERNATIVES for name in options}
+    assert tried == {field.name for field in dataclasses.fields(AGAPPS)}
+
+
+def test_without_anything_set_there_are_five_members_for_each_variable_but_forty_at_least() -> None:
+    _, states = states_of(AGAPPS(), "inequalities", 100)
+    assert states[0].population.size == 40
+    lower, upper = np.zeros(10), np.ones(10)
+    coroutine = AGAPPS().start(Task(lower, upper, 1000), NumpyStream(1, 0, 0))
+    assert next(coroutine).shape == (50, 10)
+
+
+def test_operators_are_used_as_they_succeed_and_none_is_lost() -> None:
+    settings = AGAPPS(**SMALL)
+    _, states = states_of(settings, "inequalities", 12 * 300)
+    counts = np.array([state.successes.counts for state in states])
+    assert counts[0].tolist() == [2, 2, 2, 2]
+    begun_again = [k for k, (old, new) in enumerate(pairwise(counts)) if (new < old).any()]
+    assert begun_again, "when one had become rare"
+    for k in begun_again:
+        assert counts[k].min() / counts[k].sum() < 0.6 / 4
+        assert (counts[k + 1] >= 2).all() and counts[k + 1].sum() <= 8 + 12
+
+
+def test_push_ignores_the_constraints_and_pull_returns_to_them() -> None:
+    _, states = states_of(AGAPPS(), "inequalities", 40 * 200)
+    pushing = [state for state in states if not state.stage.pull]
+    assert pushing[-1].population.f.min() < 0.5, "below the feasible optimum of 1.01"
+    assert states[-2].population.feasible.all() and states[-2].stage.closed
+
+
+def test_it_solves_a_problem_with_inequalities() -> None:
+    run, _ = states_of(AGAPPS(), "inequalities", 15_000)
+    assert run.best is not None and run.best.feasible[0]
+    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"population_size": 3}, "population_size must be an int >= 4; got 3"),
+        ({"operators": "five"}, "operators must be one of 'four', 'three', 'two'; got 'five'"),
+        ({"least_share": 2}, "least_share must be a number from 0 to 1; got 2"),
+        ({"switch_window": 0}, "switch_window must be an int >= 1; got 0"),
+    ],
+)
+def test_wrong_settings_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        AGAPPS(**options)

@@ -1,0 +1,155 @@
+"""C2oDE and its literal version, fed the same draws, must go the same way; and what is special to C2oDE."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import small_problems
+from reference.c2ode import ReferenceC2oDE
+from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, Values, assert_same_points, listed, states_of
+
+from ppsde.algorithms.c2ode import C2oDE, State
+from ppsde.engines.host import Run
+from ppsde.streams import NumpyStream
+from ppsde.violation import TOLERANCE
+
+CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}  # sums in another order
+SMALL: dict[str, Any] = {"population_size": 12}
+GENERATIONS = 30
+VARIED = ("inequalities", "equalities")  # on which every setting is tried
+ALTERNATIVES: list[dict[str, Any]] = [
+    {"population_size": None},
+    {"population_size": 6},
+    {"closes": 0.9},
+    {"least_spread": 1.0},
+    {"feasible_guide": "best"},
+    {"repair": "mirror"},
+]
+
+
+def named(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items())
+
+
+def never_feasible(x: Any) -> Values:
+    """Every point violates by the same amount, save near the lower bounds: the spread of the violation is soon 0."""
+    return sum(v * v for v in x), [max(1.0, -1.0 - x[0])], []
+
+
+def budget_of(settings: C2oDE) -> int:
+    """For so many generations and a part of one more, which is cut off."""
+    n = settings.population_size or 40
+    return n + GENERATIONS * 3 * n + 7
+
+
+def walk_together(settings: C2oDE, problem: str, following: bool) -> tuple[Run, list[State], ReferenceC2oDE]:
+    budget = budget_of(settings)
+    slow = ReferenceC2oDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
+    slow.start(NumpyStream(SEED, 0, 0))
+    run, states = states_of(settings, problem, budget)
+    for state in states:
+        G = int(state.generation)
+        if G > 0:
+            slow.generation(NumpyStream(SEED, 0, G))
+        assert_same_points(state.population, slow.population, f"generation {G}", **CLOSE)
+        np.testing.assert_allclose(state.closing.elapsed, slow.t, **CLOSE)
+        np.testing.assert_allclose(state.closing.epsilon(settings.closes), slow.epsilon(), **CLOSE)
+        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
+            slow.population, slow.t = listed(state.population), float(state.closing.elapsed)
+    assert run.evaluations == slow.judge.evaluations == budget
+    return run, states, slow
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
+    walk_together(C2oDE(**SMALL), problem, following=False)
+
+
+@pytest.mark.parametrize("problem", VARIED)
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
+def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
+    walk_together(C2oDE(**{**SMALL, **options}), problem, following=True)
+
+
+@cache
+def end_of(options: tuple[tuple[str, Any], ...], problem: str) -> Any:
+    settings = C2oDE(**{**SMALL, **dict(options)})
+    return states_of(settings, problem, budget_of(settings))[1][-1].population.x.tolist()
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
+def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
+    assert any(end_of(tuple(options.items()), problem) != end_of((), problem) for problem in VARIED)
+
+
+def test_no_setting_is_forgotten() -> None:
+    assert {name for options in ALTERNATIVES for name in options} == {f.name for f in dataclasses.fields(C2oDE)}
+
+
+@pytest.fixture
+def never(monkeypatch: pytest.MonkeyPatch) -> str:
+    extra: dict[str, Callable[..., Values]] = {**PROBLEMS, "never feasible": never_feasible}
+    monkeypatch.setattr(small_problems, "PROBLEMS", extra)
+    monkeypatch.setitem(globals(), "PROBLEMS", extra)
+    return "never feasible"
+
+
+def test_a_population_that_is_infeasible_and_without_spread_is_drawn_anew(never: str) -> None:
+    run, states, slow = walk_together(C2oDE(**SMALL), never, following=False)
+    assert slow.restarts > 3
+    stood = [old.closing.elapsed == new.closing.elapsed for old, new in pairwise(states)]
+    assert sum(stood) == slow.restarts, "and epsilon waits for it"
+    old, new = next((old, new) for old, new in pairwise(states) if old.closing.elapsed == new.closing.elapsed)
+    assert not (old.population.x == new.population.x).all(axis=1).any()
+    assert run.history["evaluations"][int(new.generation)] - run.history["evaluations"][int(old.generation)] == 12
+
+
+def test_a_restart_that_the_budget_cuts_keeps_the_members_that_it_does_not_reach(never: str) -> None:
+    settings = C2oDE(**SMALL)
+    _, states, _ = walk_together(settings, never, following=False)
+    restart = next(int(new.generation) for old, new in pairwise(states) if old.closing.elapsed == new.closing.elapsed)
+    used = states_of(settings, never, budget_of(settings))[0].history["evaluations"][restart - 1]
+    # Epsilon is 0 in neither, and as all violate alike it does not matter: the same way up to the restart.
+    _, cut = states_of(settings, never, int(used) + 5)
+    before, after = cut[-2].population, cut[-1].population
+    kept = (before.x == after.x).all(axis=1)
+    assert kept.tolist() == [False] * 5 + [True] * 7
+    assert after.valid.all()
+
+
+def test_epsilon_closes_half_way() -> None:
+    settings = C2oDE(**SMALL)
+    run, _ = states_of(settings, "equalities", budget_of(settings))
+    epsilon = run.history["epsilon"]
+    assert all(later <= earlier for earlier, later in pairwise(epsilon))
+    assert epsilon[GENERATIONS // 2 - 1] > 0 and epsilon[GENERATIONS // 2 + 2] == 0
+
+
+def test_the_answer_is_the_best_of_the_last_population() -> None:
+    settings = C2oDE(**SMALL)
+    run, states = states_of(settings, "equalities", budget_of(settings))
+    last = states[-1].population
+    assert run.answer is not None
+    assert (run.answer.violation[0], run.answer.f[0]) == min(zip(last.violation, last.f, strict=True))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"population_size": 5},
+        {"closes": 1.0},
+        {"least_spread": -1.0},
+        {"feasible_guide": "none"},
+        {"repair": "clamp"},
+    ],
+    ids=named,
+)
+def test_a_wrong_setting_is_named(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        C2oDE(**options)

@@ -1,0 +1,147 @@
+"""IUDE and its literal version, fed the same draws, must go the same way; and what is special to IUDE."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from reference.iude import ReferenceIUDE
+from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+
+from ppsde.algorithms.iude import IUDE, State
+from ppsde.engines.host import Run
+from ppsde.streams import NumpyStream
+from ppsde.violation import TOLERANCE
+
+# Sums in another order and another library's tan and arctan; gains are differences of nearly equal numbers.
+CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
+SMALL: dict[str, Any] = {"population_size": 12, "memory_size": 4, "strategy_window": 4, "equal_generations": 9}
+GENERATIONS = 30
+VARIED = ("inequalities", "failing")  # on which every setting is tried
+ALTERNATIVES: list[dict[str, Any]] = [
+    {"population_size": None},
+    {"population_size": 13},
+    {"memory_size": 1},
+    {"memory_size": 100},
+    {"pbest_least": 2},
+    {"pbest_most": 20},
+    {"strategy_window": 20},
+    {"equal_generations": 0},
+    {"closes": 0.9},
+    *({"parents": parents} for parents in ("ranked-rand", "best-of-three", "uniform")),
+    *({"repair": repair} for repair in ("reflect", "midpoint", "resample")),
+]
+
+
+def named(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items())
+
+
+def budget_of(settings: IUDE, generations: int = GENERATIONS) -> int:
+    """For so many generations and a part of one more, which is cut off in its first request."""
+    n = settings.population_size or 40
+    return n + generations * (n + 2 * ((n + 1) // 2)) + 7
+
+
+def walk_together(settings: IUDE, problem: str, following: bool) -> tuple[Run, list[State]]:
+    budget = budget_of(settings)
+    slow = ReferenceIUDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
+    slow.start(NumpyStream(SEED, 0, 0))
+    run, states = states_of(settings, problem, budget)
+    for state in states:
+        if state.generation > 0:
+            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
+        where = f"generation {slow.G}"
+        assert_same_points(state.population, slow.population, where, **CLOSE)
+        np.testing.assert_allclose(state.memory.F, slow.M_F, **CLOSE, err_msg=where)
+        np.testing.assert_allclose(state.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
+        assert state.memory.next.tolist() == slow.k, where
+        np.testing.assert_allclose(state.closing.epsilon(settings.closes), slow.eps, **CLOSE, err_msg=where)
+        for g in range(max(1, slow.G - settings.strategy_window + 1), slow.G + 1):
+            assert state.competition.wins[g % settings.strategy_window].tolist() == slow.NW[g - 1], where
+        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
+            slow.population = listed(state.population)
+            slow.M_F, slow.M_CR = state.memory.F.tolist(), state.memory.CR.tolist()
+    assert slow.G == GENERATIONS + 1
+    assert run.evaluations == slow.judge.evaluations == budget
+    return run, states
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
+    walk_together(IUDE(**SMALL), problem, following=False)
+
+
+def test_both_take_every_step_alike_with_nothing_set() -> None:
+    walk_together(IUDE(), "equalities", following=True)
+
+
+@pytest.mark.parametrize("problem", VARIED)
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
+def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
+    walk_together(IUDE(**{**SMALL, **options}), problem, following=True)
+
+
+@cache
+def end_of(options: tuple[tuple[str, Any], ...], problem: str) -> Any:
+    settings = IUDE(**{**SMALL, **dict(options)})
+    return states_of(settings, problem, budget_of(settings))[1][-1].population.x.tolist()
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
+def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
+    assert any(
+        end_of(tuple(options.items()), problem) != end_of((), problem) for problem in ("inequalities", "failing")
+    )
+
+
+def test_no_setting_is_forgotten() -> None:
+    assert {name for options in ALTERNATIVES for name in options} == {f.name for f in dataclasses.fields(IUDE)}
+
+
+def test_these_runs_see_epsilon_open_and_closed_rates_that_move_and_memories_that_learn() -> None:
+    """Otherwise the agreement above would say little."""
+    settings = IUDE(**SMALL)
+    states = states_of(settings, "inequalities", budget_of(settings))[1][:-1]  # the budget cuts the last generation
+    seen = [{name: float(value) for name, value in settings.watch(state).items()} for state in states]
+    epsilons = [row["epsilon"] for row in seen]
+    assert all(later <= earlier for earlier, later in pairwise(epsilons))
+    assert epsilons[1] > 0 and epsilons[GENERATIONS // 2 + 2] == 0
+    rates = [row["rate_current_to_rand"] for row in seen]
+    assert rates[: settings.equal_generations] == [1 / 3] * settings.equal_generations
+    assert len(set(rates)) > 5
+    assert len({state.memory.F.tobytes() for state in states}) > GENERATIONS // 2
+    assert len({int(state.memory.next[0]) for state in states}) == settings.memory_size
+
+
+def test_the_answer_is_the_best_point_that_ever_was_in_a_population() -> None:
+    settings = IUDE(**SMALL)
+    run, states = states_of(settings, "inequalities", budget_of(settings))
+    scores = [(float(s.population.violation[0]), float(s.population.f[0])) for s in states]
+    assert run.answer is not None
+    assert (float(run.answer.violation[0]), float(run.answer.f[0])) == min(scores)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"population_size": 7},
+        {"memory_size": 0},
+        {"strategy_window": 0},
+        {"equal_generations": -1},
+        {"pbest_least": 1},
+        {"pbest_most": 4},
+        {"closes": 1.0},
+        {"closes": 0.0},
+        {"parents": "anyone"},
+        {"repair": "none"},
+    ],
+    ids=named,
+)
+def test_a_wrong_setting_is_named(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        IUDE(**options)

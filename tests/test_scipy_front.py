@@ -1,0 +1,279 @@
+"""`ppsde.scipy.differential_evolution`: called as SciPy's is, and answering as SciPy's does."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.optimize
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, OptimizeResult, rosen
+
+import ppsde
+from ppsde.arrays import bits
+from ppsde.scipy import differential_evolution
+
+SQUARE = [(-5.0, 5.0)] * 2
+
+
+def sphere(x):
+    return (x**2).sum()
+
+
+def tilted(x):
+    return x[0] + x[1]
+
+
+def test_it_takes_what_scipy_takes_by_the_same_names_in_the_same_order_with_the_same_defaults():
+    ours = inspect.signature(differential_evolution).parameters
+    theirs = inspect.signature(scipy.optimize.differential_evolution).parameters
+    names = [name for name in theirs if name != "seed"]  # older and newer versions show it or do not
+    assert [name for name in ours if name != "seed"] == names
+    for name in names:
+        assert ours[name].kind == theirs[name].kind and ours[name].default == theirs[name].default, name
+
+
+def test_scipy_itself_is_still_there_and_ours_is_an_attribute_of_the_package():
+    script = "import ppsde, scipy.optimize; print(scipy.__name__, ppsde.scipy.__name__, scipy.optimize.rosen([1, 1]))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["scipy", "ppsde.scipy", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("fun", "bounds", "constraints"),
+    [
+        (rosen, [(0.0, 2.0)] * 3, ()),
+        (tilted, SQUARE, NonlinearConstraint(sphere, -np.inf, 1.0)),
+        (sphere, Bounds([-5, -5], [5, 5]), [LinearConstraint([[1.0, 1.0]], 1.9, np.inf)]),
+        (tilted, SQUARE, (Bounds([-1.0, -2.0], [5.0, 5.0]),)),
+        (tilted, SQUARE, [NonlinearConstraint(lambda x: [x[0] * x[1], x[0]], [1.0, 0.5], [9.0, 9.0])]),
+    ],
+    ids=["unconstrained", "disc", "linear", "bounds", "two"],
+)
+def test_both_find_the_same_optimum(fun, bounds, constraints):
+    ours = differential_evolution(fun, bounds, constraints=constraints, maxiter=400, rng=1, tol=1e-6)
+    theirs = scipy.optimize.differential_evolution(  # its polishing warns, or fails on Bounds
+        fun, bounds, constraints=constraints, maxiter=400, rng=1, tol=1e-9, polish=False
+    )
+    assert ours.success and ours.fun == pytest.approx(theirs.fun, abs=1e-5)
+    assert ours.x == pytest.approx(theirs.x, abs=5e-3)
+    assert set(theirs) - {"jac"} <= set(ours)
+    assert ours.get("maxcv") == theirs.get("maxcv")
+    assert np.array_equal(ours.population[0], ours.x) and ours.population_energies[0] == ours.fun
+    assert ours.population.shape == (len(ours.population_energies), len(ours.x))
+
+
+def test_arguments_are_passed_on():
+    result = differential_evolution(lambda x, a, b: sphere(x - a) + b, SQUARE, args=(1.5, 7.0), rng=1, maxiter=200)
+    assert result.x == pytest.approx([1.5, 1.5], abs=1e-4) and result.fun == pytest.approx(7.0)
+
+
+def test_the_budget_is_that_of_scipy_and_fixed_variables_do_not_count():
+    calls = 0
+
+    def fun(x):
+        nonlocal calls
+        calls += 1
+        return sphere(x)
+
+    result = differential_evolution(fun, [*SQUARE, (2.0, 2.0)], maxiter=9, popsize=7, tol=0, polish=False, rng=1)
+    assert result.nfev == calls == (9 + 1) * 7 * 2
+    assert result.success and result.message == "Maximum number of iterations has been exceeded."
+
+
+def test_it_stops_when_the_values_lie_close_together():
+    early = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1)
+    late = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1, tol=1e-6)
+    for result, tol in ((early, 0.01), (late, 1e-6)):
+        assert result.message == "Optimization terminated successfully."
+        assert np.std(result.population_energies) <= tol * np.mean(result.population_energies)
+    assert early.nfev < late.nfev < 1001 * 15 * 2
+
+
+def test_polishing_is_counted_and_taken_only_if_better():
+    calls = 0
+
+    def fun(x):
+        nonlocal calls
+        calls += 1
+        return rosen(x)
+
+    rough = differential_evolution(fun, [(0.0, 2.0)] * 3, maxiter=20, polish=False, rng=1)
+    assert rough.nfev == calls and "jac" not in rough
+    calls = 0
+    fine = differential_evolution(fun, [(0.0, 2.0)] * 3, maxiter=20, rng=1)
+    assert fine.nfev == calls > rough.nfev
+    assert fine.fun < rough.fun and fine.fun < 1e-8 and fine.jac.shape == (3,)
+    assert np.array_equal(fine.population[0], fine.x)
+
+
+def test_polishing_that_fails_or_leaves_what_is_feasible_changes_nothing():
+    inside = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+
+    def outside(fun, x, **kwargs):
+        return OptimizeResult(x=np.zeros(2), fun=-1.0, success=True)
+
+    def broken(fun, x, **kwargs):
+        raise RuntimeError("no gradient")
+
+    common = {"constraints": inside, "maxiter": 50, "rng": 1}
+    rough = differential_evolution(sphere, SQUARE, polish=False, **common)
+    for polish in (outside, broken):
+        result = differential_evolution(sphere, SQUARE, polish=polish, **common)
+        assert np.array_equal(result.x, rough.x) and result.fun == rough.fun and result.success
+    assert "Polishing failed: RuntimeError: no gradient" in result.message
+    with pytest.raises(ValueError, match="must return an OptimizeResult; got int"):
+        differential_evolution(sphere, SQUARE, polish=lambda *args, **kwargs: 3, **common)
+
+
+def test_a_callback_of_either_form_is_called_after_each_generation_and_may_stop():
+    seen = []
+
+    def old(x, convergence):
+        seen.append((x.shape, convergence))
+        return len(seen) == 3
+
+    result = differential_evolution(sphere, SQUARE, callback=old, polish=False, rng=1)
+    assert [shape for shape, _ in seen] == [(2,)] * 3 and result.nit == 3
+    assert not result.success and result.message == "callback function requested stop early"
+
+    told = []
+
+    def new(intermediate_result):
+        told.append(intermediate_result)
+        if len(told) == 2:
+            raise StopIteration
+
+    differential_evolution(sphere, SQUARE, callback=new, polish=False, rng=1)
+    assert [stand.nit for stand in told] == [1, 2]
+    assert told[1].fun == told[1].population_energies[0] == told[1].population_energies.min()
+
+
+def test_x0_and_a_first_population_are_evaluated_first():
+    seen = []
+
+    def fun(x):
+        seen.append(x.copy())
+        return sphere(x)
+
+    population = np.linspace(-4, 4, 20).reshape(10, 2)
+    result = differential_evolution(fun, SQUARE, init=population, x0=[1.0, 2.0], maxiter=3, polish=False, rng=1)
+    assert np.array_equal(seen[:10], [[1.0, 2.0], *population[1:]])
+    assert result.population.shape == (10, 2) and result.nfev == 4 * 10
+
+
+def test_integers_are_exact_also_after_polishing_the_others():
+    def fun(x):
+        assert x[0] == np.floor(x[0])
+        return (x[0] - 2.7) ** 2 + (x[1] - 0.3) ** 4
+
+    result = differential_evolution(fun, [(0, 9), (-1.0, 1.0)], integrality=[1, 0], x0=[2.6, 0.0], maxiter=60, rng=1)
+    theirs = scipy.optimize.differential_evolution(fun, [(0, 9), (-1, 1)], integrality=[1, 0], maxiter=60, rng=1)
+    assert result.x[0] == theirs.x[0] == 3.0 and result.fun == pytest.approx(0.09, abs=1e-6)
+
+
+def test_a_vectorised_function_gets_columns_and_every_evaluation_is_counted():
+    count = 0
+
+    def columns(x):
+        nonlocal count
+        assert x.shape[0] == 2
+        count += x.shape[1]
+        return x[0] + x[1]
+
+    disc = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, -np.inf, 1.0)
+    several = NonlinearConstraint(lambda x: np.array([x[0] ** 2 + x[1] ** 2, x[0]]), [-np.inf, -4], [1.0, 4.0])
+    for constraints in (disc, [several, LinearConstraint(np.eye(2), -3, 3)]):
+        count = 0
+        result = differential_evolution(columns, SQUARE, constraints=constraints, vectorized=True, maxiter=200, rng=1)
+        assert result.fun == pytest.approx(-np.sqrt(2), abs=1e-5) and result.nfev == count
+        assert result.maxcv == 0
+
+
+def test_equalities_are_met_within_the_tolerance():
+    both = NonlinearConstraint(lambda x: [x[0] + x[1], x[0] * x[2]], [1.0, 0.5], [1.0, 0.5])
+    result = differential_evolution(sphere, [(-5.0, 5.0)] * 3, constraints=both, rng=1)
+    assert result.success and result.fun == pytest.approx(1.0672, abs=1e-3) and result.maxcv == 0
+
+
+def test_where_nothing_is_feasible_it_says_so():
+    never = NonlinearConstraint(sphere, -np.inf, -1.0)
+    result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=60, rng=1)
+    assert not result.success and "does not satisfy the constraints, MAXCV = " in result.message
+    assert result.maxcv == pytest.approx(1.0, abs=0.1) and np.isinf(result.population_energies).all()
+
+
+def test_a_function_that_fails_at_some_points_is_survived():
+    def fun(x):
+        if x[0] < -4:
+            raise RuntimeError("no")
+        return sphere(x)
+
+    result = differential_evolution(fun, SQUARE, maxiter=60, rng=1)
+    assert result.success and result.fun < 1e-6 and result.n_failed > 0
+
+
+def test_the_same_seed_gives_the_same_bits_by_either_name_and_with_workers():
+    def fun(x):  # a function of this very test travels to other processes as it is
+        return (x**2).sum()
+
+    first = differential_evolution(fun, SQUARE, maxiter=5, rng=3, polish=False)
+    for more in ({"seed": 3}, {"rng": 3, "workers": 2}, {"rng": 3, "workers": map}, {"rng": np.int64(3)}):
+        again = differential_evolution(fun, SQUARE, maxiter=5, polish=False, **more)
+        assert bits(first.population) == bits(again.population)
+    one, two = (
+        differential_evolution(sphere, SQUARE, maxiter=3, seed=np.random.RandomState(4), polish=False) for _ in range(2)
+    )
+    assert bits(one.population) == bits(two.population)
+
+
+def test_vectorised_gives_way_to_workers_with_a_warning_as_in_scipy():
+    with pytest.warns(UserWarning, match="vectorized is ignored"):
+        result = differential_evolution(sphere, SQUARE, maxiter=3, workers=map, vectorized=True, polish=False, rng=1)
+    assert result.nfev == 4 * 30
+
+
+def test_progress_is_printed_if_wanted(capsys):
+    differential_evolution(sphere, SQUARE, maxiter=10, disp=True, rng=1)
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("differential_evolution step 1: f(x)= ") and told[-1] == (
+        "Polishing solution with 'L-BFGS-B'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"bounds": [(1.0, 0.0), (0.0, 1.0)]}, "variable 0 has (1.0, 0.0)"),
+        ({"strategy": "best9"}, "strategy must be"),
+        ({"mutation": 2.5}, "mutation must be"),
+        ({"mutation": (0.5, 1.0, 1.5)}, "mutation must be"),
+        ({"recombination": 1.5}, "recombination must be"),
+        ({"updating": "later"}, "updating must be"),
+        ({"init": "magic"}, "init must be one of"),
+        ({"init": np.zeros((3, 2))}, "S > 4"),
+        ({"init": np.zeros((9, 3))}, "array (S, 2)"),
+        ({"x0": [9.0, 0.0]}, "inside the bounds"),
+        ({"maxiter": -1}, "maxiter must be an int >= 0"),
+        ({"popsize": 0}, "popsize must be"),
+        ({"tol": -0.1}, "tol must be"),
+        ({"atol": np.nan}, "atol must be"),
+        ({"integrality": [1, 0, 1]}, "integrality must have one entry"),
+        ({"callback": 3}, "callback must be callable"),
+        ({"constraints": {"type": "ineq", "fun": sphere}}, "got dict"),
+        ({"func": 3}, "func must be callable"),
+    ],
+)
+def test_a_bad_argument_is_named_before_anything_is_evaluated(arguments, words):
+    def never(x):
+        raise AssertionError("evaluated")
+
+    with pytest.raises(ValueError) as caught:
+        differential_evolution(**{"func": never, "bounds": SQUARE, **arguments})
+    assert words in str(caught.value)
+
+
+def test_two_seeds_are_one_too_many():
+    with pytest.raises(TypeError, match="multiple values"):
+        differential_evolution(sphere, SQUARE, rng=1, seed=2)
+    assert ppsde.scipy.differential_evolution is differential_evolution
