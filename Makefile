@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test test-slow lint clean
 
 help:
-	@echo "make demo       solve three constrained problems, with live progress"
+	@echo "make demo       run a small study, with live progress, and write its report"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make lint       check format, style and types"

@@ -21,8 +21,8 @@ CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
 SMALL: dict[str, Any] = {
     "population_size": 12,
     "least_share": 0.6,
-    "switch_window": 6,
-    "switch_threshold": 0.02,
+    "switch_window": 10,
+    "switch_threshold": 0.1,
     "memory_size": 3,
     "alpha": 0.3,
 }
@@ -41,7 +41,7 @@ ALTERNATIVES: list[dict[str, Any]] = [
     {"largest_pbest": 1.0},
     {"index": 2.0},
     {"switch_window": 1},
-    {"switch_threshold": 0.5},
+    {"switch_threshold": 0.02},
     {"switch_guard": 1.0},
     {"schedule": "polynomial"},
     {"tau": 0.4},
@@ -97,7 +97,7 @@ def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any]
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
     def ends(more: dict[str, Any]) -> list[Any]:
         settings = AGAPPS(**{**SMALL, **more})
-        return [states_of(settings, name, BUDGET)[1][-1].population.x.tolist() for name in ("inequalities", "failing")]
+        return [states_of(settings, problem, BUDGET)[1][-1].population.x.tolist() for problem in PROBLEMS]
 
     assert ends(options) != ends({})
 

@@ -65,6 +65,13 @@ def test_a_run_is_the_same_alone_and_beside_other_problems(together):
         assert bits(column[0]) == bits(together[1].record[name][2]), name
 
 
+def test_a_longer_run_in_more_variables_is_the_same_too():
+    one, other = (get("cec2017").problem(name, 10, instance=1) for name in ("C05", "C01"))
+    alone = ppsde.solve_batch(one, runs=1, max_evaluations=20_000, record=5)
+    beside = ppsde.solve_batch([one, other], runs=2, max_evaluations=20_000, record=5)[0]
+    assert bits(alone.x[0]) == bits(beside.x[0]) and alone.f[0] == beside.f[0]
+
+
 def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
     monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # two calls per problem, the second with a run twice
     calls = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)

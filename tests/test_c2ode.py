@@ -14,9 +14,14 @@ from reference import small_problems
 from reference.c2ode import ReferenceC2oDE
 from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, Values, assert_same_points, listed, states_of
 
+from ppsde.algorithm import Ask, Task
 from ppsde.algorithms.c2ode import C2oDE, State
+from ppsde.arrays import namespace
+from ppsde.engines.compiled import float64
 from ppsde.engines.host import Run
-from ppsde.streams import NumpyStream
+from ppsde.parts.closing_epsilon import ClosingEpsilon
+from ppsde.population import Population, evaluated
+from ppsde.streams import NumpyStream, Tape
 from ppsde.violation import TOLERANCE
 
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}  # sums in another order
@@ -153,3 +158,46 @@ def test_the_answer_is_the_best_of_the_last_population() -> None:
 def test_a_wrong_setting_is_named(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         C2oDE(**options)
+
+
+def test_restarts_in_jax_are_those_of_numpy() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    settings, budget = C2oDE(**SMALL), 2000
+    task = Task(LOWER, UPPER, budget)
+    state = driven(settings.start(task, NumpyStream(SEED, 0, 0)))
+    restarts = 0
+    for G in range(1, 6):
+        tape = Tape.record(NumpyStream(SEED, 0, G))
+        after = driven(settings.generation(state, task, tape))
+        with float64():
+            there = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), budget)
+            p, closing = state.population, state.closing
+            population = Population(*map(jnp.asarray, (p.x, p.f, p.violation, p.g, p.h)))
+            traced = State(
+                population, jnp.asarray(G - 1), ClosingEpsilon(*map(jnp.asarray, (closing.start, closing.elapsed)))
+            )
+            traced = driven(settings.generation(traced, there, Tape(tape.draws, jnp.asarray)))
+        np.testing.assert_allclose(traced.population.x, after.population.x, rtol=1e-12, atol=1e-12)
+        assert float(traced.closing.elapsed) == float(after.closing.elapsed)
+        restarts += float(after.closing.elapsed) == float(state.closing.elapsed)
+        state = after
+    assert 0 < restarts < 5
+
+
+def driven(coroutine: Any) -> Any:
+    """A coroutine to its end on a problem that no point of is feasible, all violating alike in half of the box."""
+    points = None
+    while True:
+        try:
+            request = coroutine.send(points)
+        except StopIteration as end:
+            return end.value
+        x = request.x if isinstance(request, Ask) else request
+        xp = namespace(x)
+        g = xp.maximum(1.0, 1.0 - x[:, :1])
+        points = evaluated(x, (x * x).sum(axis=1), g, x[:, :0], TOLERANCE)
+        if isinstance(request, Ask):
+            lost = xp.where(request.wanted, 0.0, np.inf)
+            points = dataclasses.replace(points, f=points.f + lost, violation=points.violation + lost)

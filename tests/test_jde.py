@@ -77,7 +77,9 @@ def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
 
 
 def test_the_technique_makes_a_difference() -> None:
-    by_epsilon, usual = (states_of(JDE(**SMALL, **o), "inequalities", 500)[1] for o in ({"rule": "epsilon"}, {}))
+    by_epsilon, usual = (
+        states_of(JDE(**SMALL, **o), "inequalities", 500)[1] for o in ({"rule": "epsilon-quantile"}, {})
+    )
     assert (by_epsilon[20].population.x != usual[20].population.x).any()
 
 

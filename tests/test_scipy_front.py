@@ -213,6 +213,16 @@ def test_a_function_that_fails_at_some_points_is_survived():
     assert result.success and result.fun < 1e-6 and result.n_failed > 0
 
 
+def test_a_function_that_always_fails_is_told():
+    def fun(x):
+        raise RuntimeError("never")
+
+    disc = NonlinearConstraint(sphere, -np.inf, 1.0)
+    result = differential_evolution(fun, SQUARE, constraints=disc, rng=1)
+    assert not result.success and np.isnan(result.x).all() and result.n_failed == result.nfev
+    assert result.maxcv == np.inf and "RuntimeError: never" in result.message
+
+
 def test_the_same_seed_gives_the_same_bits_by_either_name_and_with_workers():
     def fun(x):  # a function of this very test travels to other processes as it is
         return (x**2).sum()

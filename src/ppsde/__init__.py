@@ -5,21 +5,25 @@ from .algorithms import ALGORITHMS
 from .batch import BatchResult, solve_batch
 from .bridges.pygmo import to_pygmo
 from .bridges.pymoo import from_pymoo, to_pymoo
+from .checkpoints.container import CheckpointError
 from .evaluation import EvaluationError
 from .minimize import minimize
 from .optimizer import Optimizer
 from .problem import Optimum, Problem
+from .resume import resume
 
 __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
     "BatchResult",
+    "CheckpointError",
     "EvaluationError",
     "Optimizer",
     "Optimum",
     "Problem",
     "from_pymoo",
     "minimize",
+    "resume",
     "scipy",
     "solve_batch",
     "suites",

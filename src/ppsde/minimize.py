@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable
-from math import inf
-from time import monotonic
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
+from .checkpoints.checkpoint import Checkpoint
 from .compiled_run import compiled_result, wants_compiling
 from .constraints import Combined, limits_of
-from .driving import drive, watch
-from .engines.host import Run
-from .evaluation.backends import evaluator_for
-from .evaluation.evaluate import Evaluate
-from .evaluation.outcome import EvaluationError, EvaluatorLost
-from .evaluation.policy import policy_of
-from .interrupts import noticed
+from .facts import Facts
 from .optimizer import start_run
-from .population import Population, evaluated
 from .problem import Problem
-from .status import ERROR
-from .variables import Variables, in_user_space, tell_in_user_space, variables_of, wrapped
+from .search import CHECKPOINT_EVERY, Conditions, search
+from .variables import variables_of, wrapped
 from .violation import TOLERANCE, checked_tolerance
 
 
@@ -47,6 +41,8 @@ def minimize(
     integrality: Any = None,
     log: Any = None,
     backend: str = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = CHECKPOINT_EVERY,
 ) -> Any:
     """Minimise a black box under constraints.
 
@@ -100,6 +96,13 @@ def minimize(
         default device, for a `fun` written with `jax.numpy` or plain operators, in 64 bits; the history has then 200
         rows at most. 'auto' does so where `fun` is itself compiled by `jax.jit` and no argument asks for more than a
         program can do. The two draw different random numbers.
+    checkpoint : path-like, optional
+        A new file to keep the run in while it goes on, with a journal beside it of what finished since. However this
+        process ends, `ppsde.resume` takes the run up again, makes no finished evaluation twice, and ends with the
+        same bits. A disk that is full is a warning.
+    checkpoint_every : float
+        Seconds that pass at least between two states in that file; 0 stores every generation. A process that is killed
+        loses nothing of what it did in between, because the journal has it; a computer that stops may lose a second.
 
     Returns
     -------
@@ -123,101 +126,64 @@ def minimize(
     >>> print(result.feasible, round(result.fun, 3), result.nfev)
     True 0.5 3000
     """
-    problem = _problem(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
+    problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable; got {type(callback).__name__}")
-    policy = policy_of(on_failure)
-    timeout, memory, seconds = _limits(eval_timeout, eval_memory, max_time)
+    conditions = Conditions(on_failure, eval_timeout, eval_memory, max_time)
+    _check_checkpoint(checkpoint, checkpoint_every)
     variables = variables_of(problem.lower, problem.upper, integrality, log)
+    facts = Facts.of(
+        problem,
+        variables,
+        own=isinstance(fun, Problem),
+        method=method,
+        on_failure=on_failure,
+        eval_timeout=eval_timeout,
+        eval_memory=eval_memory,
+    )
     if variables is not None:
         problem = wrapped(problem, variables)
         x0 = None if x0 is None else variables.to_search(x0)
     run = start_run(problem.lower, problem.upper, method, max_evaluations, rng, x0, problem.tolerance, options)
-    title = problem.name if isinstance(fun, Problem) else method
     hindrances = {
         "callback": callback is not None,
         "constraints": isinstance(problem.fun, Combined),
         "workers": not (isinstance(workers, int) and workers == 1),
-        "eval_timeout, eval_memory or max_time": (timeout, memory, seconds) != (None, None, inf),
+        "eval_timeout, eval_memory or max_time": replace(conditions, on_failure="penalise") != Conditions(),
         "on_failure": on_failure != "penalise",
         "integrality or log": variables is not None,
+        "checkpoint": checkpoint is not None,
     }
     if wants_compiling(backend, fun, hindrances):
         return compiled_result(problem, run, progress)
 
-    from .progress import display
-    from .result import intermediate_of
+    def kept() -> AbstractContextManager[Checkpoint | None]:
+        if checkpoint is None:
+            return nullcontext()
+        return Checkpoint(checkpoint, run, about=vars(facts), every=checkpoint_every)
 
-    began = monotonic()
-    with evaluator_for(problem, workers, timeout, memory) as evaluator, noticed() as interrupts:
-        evaluate = Evaluate(evaluator, policy, _counts(problem))
-        check = watch(interrupts, began + seconds)
-        try:
-            with display(title, run, progress) as show:
-
-                def after_generation() -> None:
-                    show()
-                    if callback is not None:
-                        callback(in_user_space(intermediate_of(run), variables))
-
-                status = drive(run, evaluate, check, after_generation)
-        except EvaluationError as error:
-            tell_in_user_space(error, variables)
-            error.result = _result(problem, variables, run, evaluate, ERROR, monotonic() - began)
-            raise
-        except EvaluatorLost as error:
-            lost = EvaluationError(str(error))
-            lost.result = _result(problem, variables, run, evaluate, ERROR, monotonic() - began)
-            raise lost from error
-        return _result(problem, variables, run, evaluate, status, monotonic() - began)
-
-
-def _result(
-    problem: Problem, variables: Variables | None, run: Run, evaluate: Evaluate, status: int, seconds: float
-) -> Any:
-    from .result import Effort, result_of
-
-    mean, longest = evaluate.seconds_each()
-    effort = Effort(
-        calls=evaluate.calls,
-        seconds=seconds,
-        eval_seconds_mean=mean,
-        eval_seconds_max=longest,
-        unfinished=_unfinished(run, evaluate, problem.tolerance),
+    return search(
+        problem,
+        variables,
+        run,
+        conditions,
+        title=problem.name if isinstance(fun, Problem) else method,
+        workers=workers,
+        callback=callback,
+        progress=progress,
+        checkpoint=kept,
     )
-    names = problem.constraint_names or evaluate.names
-    result = result_of(run, names, status, problem.tolerance, evaluate.failures, effort)
-    return in_user_space(result, variables)
 
 
-def _unfinished(run: Run, evaluate: Evaluate, tolerance: float) -> Population | None:
-    """Points that were evaluated for a request that was not finished: the search never knew them, yet they count."""
-    if run.wanted is None or not evaluate.unfinished:
-        return None
-    rows = sorted(evaluate.unfinished)
-    return evaluated(run.wanted[rows], *evaluate.values([evaluate.unfinished[row] for row in rows]), tolerance)
+def _check_checkpoint(path: Any, every: Any) -> None:
+    if path is None and every != CHECKPOINT_EVERY:
+        raise ValueError(f"checkpoint_every={every!r} needs a checkpoint to write")
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise ValueError(f"checkpoint must be the path of a file; got {path!r}")
 
 
-def _counts(problem: Problem) -> tuple[int, int] | None:
-    if problem.n_ineq is None or problem.n_eq is None:
-        return None
-    return problem.n_ineq, problem.n_eq
-
-
-def _limits(eval_timeout: Any, eval_memory: Any, max_time: Any) -> tuple[float | None, int | None, float]:
-    """The limits, checked; no limit on the whole run is infinity."""
-    for name, value in (("eval_timeout", eval_timeout), ("max_time", max_time)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf):
-            raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")
-    if eval_memory is not None:
-        if isinstance(eval_memory, bool) or not isinstance(eval_memory, int) or eval_memory < 1:
-            raise ValueError(f"eval_memory must be a number of bytes, an int >= 1; got {eval_memory!r}")
-        if sys.platform != "linux":
-            raise ValueError("eval_memory can be kept on Linux only")
-    return eval_timeout, eval_memory, inf if max_time is None else float(max_time)
-
-
-def _problem(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
+def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
+    """The problem that the arguments of `minimize` describe."""
     given = not (isinstance(constraints, tuple | list) and len(constraints) == 0)
     if isinstance(fun, Problem):
         if bounds is not None or given:

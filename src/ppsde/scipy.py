@@ -159,7 +159,7 @@ def differential_evolution(
     if given:
         result.constr = [_violation(limit, result.x, bool(vectorized)) for limit in limits]
         result.constr_violation = result.maxcv = float(np.max(np.concatenate(result.constr)))
-        if not found.feasible:
+        if not found.feasible and not np.isnan(found.x).any():
             result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
     return result
 
@@ -168,14 +168,14 @@ class _Function:
     """The function with its arguments, rows (S, N) turned into SciPy's columns (N, S)."""
 
     def __init__(self, func: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> None:
-        self._func, self._args, self._vectorized = func, args, vectorized
+        self._func, self._args, self.vectorized = func, args, vectorized
 
     def __call__(self, x: np.ndarray) -> Any:
-        return self._func(x.T if self._vectorized else x, *self._args)
+        return self._func(x.T if self.vectorized else x, *self._args)
 
     def value(self, x: np.ndarray) -> float:
         """The value of one point."""
-        value = np.asarray(self._func(x[:, None] if self._vectorized else x, *self._args))
+        value = np.asarray(self._func(x[:, None] if self.vectorized else x, *self._args))
         if np.iscomplexobj(value):
             raise ValueError(f"the objective must be real; got complex: {value!r}")
         return float(value.reshape(()))
@@ -276,6 +276,8 @@ def _last_population(
         return {"population": None, "population_energies": None}
     ordered = population.sorted()
     energies = np.where(ordered.feasible, ordered.f, np.inf)
+    if np.isnan(x).any():  # nothing but failures
+        return {"population": ordered.x, "population_energies": energies}
     same = np.flatnonzero((ordered.x == x).all(axis=1))
     others = np.delete(np.arange(ordered.size), same[0] if len(same) else -1)
     return {
@@ -298,8 +300,6 @@ def _polish(
     result: Any, polish: Any, fun: _Function, limits: Sequence[Limits], given: list[Any], box: _Box, disp: bool
 ) -> None:
     """Improve a feasible result by gradients; it stays as it is where that fails, or gives nothing better."""
-    from scipy.optimize import OptimizeResult
-
     calls = 0
 
     def counted(x: np.ndarray) -> float:
@@ -315,16 +315,14 @@ def _polish(
                 better = _by_callable(polish, counted, result.x, given, box)
             else:
                 better = _by_gradients(counted, result.x, limits, box, fun, disp)
-            vectorized = fun._vectorized
-            feasible = all(not _violation(limit, better.x, vectorized).any() for limit in limits)
+            feasible = all(not _violation(limit, better.x, fun.vectorized).any() for limit in limits)
+    except _NotAResult:
+        raise
     except Exception as error:  # the function failed where the search had not been: the result is still good
         result.message += f" Polishing failed: {type(error).__name__}: {error}"
-        result.nfev += calls
-        if callable(polish) and isinstance(error, _NotAResult):
-            raise
         return
-    result.nfev += calls
-    assert isinstance(better, OptimizeResult)
+    finally:
+        result.nfev += calls
     inside = bool(np.all((better.x >= box.lower) & (better.x <= box.upper)))
     if feasible and inside and better.fun < result.fun:
         result.x, result.fun = np.asarray(better.x, float), float(better.fun)
@@ -363,7 +361,7 @@ def _by_gradients(
 
     def limited(limit: Limits) -> Any:
         return NonlinearConstraint(
-            lambda part: _constraint_values(limit, full(part), whole._vectorized), limit.lower, limit.upper
+            lambda part: _constraint_values(limit, full(part), whole.vectorized), limit.lower, limit.upper
         )
 
     method = "trust-constr" if limits else "L-BFGS-B"

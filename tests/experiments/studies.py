@@ -46,10 +46,10 @@ problem = ppsde.Problem(fun, [(-2, 2)] * 2, name="telling")
 """
 
 
-def command(*argv: Any, **more: Any) -> subprocess.Popen[str]:
-    """`ppsde` with these arguments, as a process."""
-    words = [sys.executable, "-c", HEEDING_INTERRUPTS, *map(str, argv)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+def command(*argv: Any, first: str = "") -> subprocess.Popen[str]:
+    """`ppsde` with these arguments, as a process; `first` is Python that it executes before."""
+    words = [sys.executable, "-c", first + HEEDING_INTERRUPTS, *map(str, argv)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def contents(path: Path) -> dict[tuple[str, int], tuple[str, bytes]]:

@@ -122,10 +122,10 @@ def test_hundreds_of_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kep
     assert cuts == 500 and flips > 300
 
 
-def test_every_bit_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:
+def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:
     file = sound[0].read_bytes()
     damaged = tmp_path / "damaged.db"
-    for where in range(0, 112, 3):
+    for where in range(0, 112, 7):
         damaged.write_bytes(file[:where] + bytes([file[where] ^ 1 << where % 8]) + file[where + 1 :])
         check(sound, damaged, range(where, where + 1), False, tmp_path)
 

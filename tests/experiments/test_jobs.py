@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from experiments.studies import a_job
 
+from ppsde import ALGORITHMS
 from ppsde.experiments import Plan
 from ppsde.experiments.expansion import block_size, expanded
 from ppsde.experiments.jobs import Job
@@ -71,6 +72,13 @@ def test_a_job_makes_the_algorithm_that_was_planned() -> None:
     plan = Plan([{"method": "pps-de-published", "options": {"pbest": 8}}], suite="engineering", engine="host")
     algorithm = expanded(plan)[0].job.algorithm()
     assert algorithm.pbest == 8 and algorithm.schedule == "improved"
+
+
+@pytest.mark.parametrize("method", ALGORITHMS)
+def test_every_algorithm_survives_being_spelt_out(method: str) -> None:
+    plan = Plan([method], problems=["engineering:welded-beam"], runs=1, engine="host")
+    (one,) = expanded(plan)
+    assert Job.from_content(one.job.content).algorithm() == ALGORITHMS[method]
 
 
 def test_a_plan_becomes_every_combination_once() -> None:

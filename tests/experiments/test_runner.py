@@ -381,12 +381,9 @@ def test_a_job_whose_worker_is_killed_once_is_done_all_the_same(tmp_path: Path) 
 
 @pytest.mark.skipif(not LINUX, reason="limits as Linux has them")
 def test_a_full_disk_is_told_in_one_line_and_what_was_finished_is_kept(tmp_path: Path) -> None:
-    import resource
-
     argv = telling(tmp_path, runs=500, budget=50)
     (tmp_path / "go").touch()
-    largest = 1_500_000
-    runner = command(*argv, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)))
+    runner = command(*argv, first="import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))")
     out, err = runner.communicate(timeout=120)
     assert (runner.returncode, out) == (2, "") and err.count("\n") == 1
     assert "study.db cannot be written" in err and "what was finished before is kept" in err

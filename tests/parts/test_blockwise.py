@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ppsde.parts.blockwise import Blockwise
 from ppsde.parts.rules import Feasibility
@@ -25,3 +26,13 @@ def test_a_rule_that_treats_all_alike_stays_as_it_is() -> None:
     assert [key.tolist() for key in Blockwise(Feasibility(), 2).keys(points)] == [
         key.tolist() for key in Feasibility().keys(points)
     ]
+
+
+def test_jax_gives_the_same_keys() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    points = Scores(np.arange(6.0), np.full(6, 7.0))
+    ours = Blockwise(Coin(np.array([0.0, 0.9, 0.0]), 0.45), 2).keys(points)
+    theirs = Blockwise(Coin(jnp.asarray([0.0, 0.9, 0.0]), 0.45), 2).keys(Scores(*map(jnp.asarray, points)))
+    np.testing.assert_array_equal(np.asarray(theirs), np.asarray(ours))

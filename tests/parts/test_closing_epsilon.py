@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from ppsde.engines.compiled import float64
 from ppsde.parts.closing_epsilon import ClosingEpsilon
 from ppsde.population import Population
 
@@ -48,3 +49,16 @@ def test_one_that_starts_low_stays_and_one_that_starts_at_0_is_0() -> None:
     assert [value(low, elapsed, 0.5) for elapsed in (0.0, 0.3, 0.5, 0.51)] == [1e-3, 1e-3, 1e-3, 0.0]
     assert [value(of_violations(0.0, 0.0), elapsed, 0.5) for elapsed in (0.0, 0.3, 0.5, 1.0)] == [0.0] * 4
     assert value(of_violations(math.inf), 0.0, 0.5) == 0.0, "no point has values"
+
+
+def test_jax_gives_the_same_numbers() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    with float64():
+        for start in (0.0, 1e-3, 7.0):
+            ours = of_violations(start, 0.0)
+            theirs = ClosingEpsilon(jnp.asarray(start), jnp.asarray(0.0))
+            for elapsed in (0.0, 0.3, 0.5, 0.8):
+                later = theirs.at(jnp.asarray(elapsed)).epsilon(0.5)
+                np.testing.assert_allclose(later, value(ours, elapsed, 0.5), rtol=1e-13)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 
 from ppsde.algorithm import Task
+from ppsde.engines.compiled import float64
 from ppsde.parts.local_step import around_the_best, with_the_best_of
 from ppsde.parts.rules import Feasibility
 from ppsde.population import Population
@@ -67,3 +69,21 @@ def test_the_best_step_replaces_the_best_member_unless_it_is_worse() -> None:
     assert with_the_best_of(Feasibility(), worse, before).f.tolist() == before.f.tolist()
     failed = population([np.inf], [np.inf])
     assert with_the_best_of(Feasibility(), failed, before).f.tolist() == before.f.tolist()
+
+
+def test_jax_takes_the_same_steps() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    tape = Tape.record(NumpyStream(3))
+    ours = around_the_best(X, 6, WIDE, tape)
+    before, steps = population([3.0, 1.0, 2.0], [0.0, 1.0, 2.0]), population([9.0, 2.5, -7.0], [0.0, 0.0, 0.1])
+    with float64():
+        task = Task(jnp.asarray(WIDE.lower), jnp.asarray(WIDE.upper), 1)
+        theirs = around_the_best(jnp.asarray(X), 6, task, Tape(tape.draws, jnp.asarray))
+        np.testing.assert_allclose(theirs, ours, rtol=1e-13)
+        before_there, steps_there = (
+            Population(*map(jnp.asarray, (p.x, p.f, p.violation, p.g, p.h))) for p in (before, steps)
+        )
+        after = with_the_best_of(Feasibility(), steps_there, before_there)
+    np.testing.assert_array_equal(after.x, with_the_best_of(Feasibility(), steps, before).x)

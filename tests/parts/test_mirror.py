@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from ppsde.engines.compiled import float64
 from ppsde.parts.mirror import mirrored, mirrored_or_put
 
 LOWER, UPPER = np.array([0.0, 0.0, -4.0, 0.0]), np.array([10.0, 10.0, 4.0, 10.0])
@@ -41,3 +43,16 @@ def test_whatever_comes_ends_in_the_box_and_what_is_inside_is_not_touched() -> N
     for repaired in (mirrored(v, LOWER, UPPER), mirrored_or_put(v, LOWER, UPPER, below, above)):
         assert ((repaired >= LOWER) & (repaired <= UPPER)).all()
         assert (repaired[inside] == v[inside]).all()
+
+
+def test_jax_gives_the_same_points() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    rng = np.random.default_rng(2)
+    v, below, above = rng.normal(0.0, 20.0, (50, 4)), rng.random(50) < 0.5, rng.random(50) < 0.5
+    with float64():
+        box = jnp.asarray(LOWER), jnp.asarray(UPPER)
+        np.testing.assert_allclose(mirrored(jnp.asarray(v), *box), mirrored(v, LOWER, UPPER), rtol=1e-14)
+        theirs = mirrored_or_put(jnp.asarray(v), *box, jnp.asarray(below), jnp.asarray(above))
+        np.testing.assert_allclose(theirs, mirrored_or_put(v, LOWER, UPPER, below, above), rtol=1e-14)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
+from ppsde.engines.compiled import float64
 from ppsde.parts.pools import ParameterPool, any_of, any_pair
 
 PAIRS = ((1.0, 0.1), (1.0, 0.9), (0.8, 0.2))
@@ -28,3 +30,13 @@ def test_a_pool_stands_in_for_a_memory_and_needs_only_the_number_that_would_draw
     u = np.array([0.2, 0.7])
     F, CR = ParameterPool(PAIRS[1:]).draw(np.array([0, 2]), u, np.array([0.5, 0.9]), np.array([3.0, -3.0]))
     assert (F.tolist(), CR.tolist()) == ([1.0, 0.8], [0.9, 0.2])
+
+
+def test_jax_gives_the_same_pairs() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    u = np.random.default_rng(3).random(50)
+    with float64():
+        theirs = any_pair(PAIRS, jnp.asarray(u))
+    np.testing.assert_array_equal(np.asarray(theirs), np.asarray(any_pair(PAIRS, u)))

@@ -28,8 +28,8 @@ def unconstrained(x: Sequence[float]) -> Values:
 
 def inequalities(x: Sequence[float]) -> Values:
     """Curved: a Newton step on a linear one would end at its very bound, where rounding decides what is feasible."""
-    f = 0.01 + sum((v - 1.0) ** 2 for v in x)
-    return f, [6.0 - sum(x) - 0.05 * (x[0] - x[1]) ** 2, x[0] * x[1] - 3.0], []
+    square = sum((v - 1.0) ** 2 for v in x)
+    return 0.01 + square, [6.05 - sum(x) - 0.05 * square, x[0] * x[1] - 3.0], []
 
 
 def equalities(x: Sequence[float]) -> Values:

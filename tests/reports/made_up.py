@@ -12,7 +12,7 @@ from ppsde.experiments.entries import ROW, account_entry, job_entry, plan_entry,
 from ppsde.experiments.jobs import Job
 from ppsde.experiments.outcomes import failed_row, point, row_of
 from ppsde.experiments.rows import Row, packed
-from ppsde.experiments.store import Store, new_store
+from ppsde.experiments.store import new_store
 
 ACCOUNT = {
     "versions": {"ppsde": "0.1.0", "numpy": "2.0.0"},
@@ -93,7 +93,3 @@ def a_store(path: Path, labels: Sequence[str], problems: Sequence[str], runs: in
     with new_store(path) as store:
         store.add_entries(entries_of(labels, problems, runs, **more))
     return path
-
-
-def opened(path: Path) -> Store:
-    return Store(path)

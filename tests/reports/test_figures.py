@@ -22,12 +22,14 @@ from ppsde.reports.over_time import mean_shares
 from ppsde.reports.svg import svg, svg_file
 from ppsde.stats import Nemenyi
 
+NAMES = ("pps-de", "rival", "third")
+
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
     path = tmp_path_factory.mktemp("study") / "study.db"
-    more = {"infeasible": {"c": 0.5}, "failing": {("b", "C02"): "no luck"}}
-    with Store(a_store(path, ["a", "b", "c"], ["C01", "C02", "C03"], 4, **more)) as store:
+    more = {"infeasible": {"third": 0.5}, "failing": {("rival", "C02"): "no luck"}}
+    with Store(a_store(path, NAMES, ["C01", "C02", "C03"], 4, **more)) as store:
         study = gather(store)
     return draw(study, find(study))
 
@@ -46,7 +48,7 @@ def points_of(drawing: Drawing) -> list[tuple[float, float]]:
 
 def test_there_is_a_figure_of_everything(figures: Figures) -> None:
     assert set(figures.named()) == {
-        *("feasibility", "ecdf", "ranks", "critical_difference"),
+        *("feasibility", "ecdf", "ranks", "critical_difference", "score_tiers"),
         *("problem_C01", "problem_C02", "problem_C03"),
     }
 
@@ -75,19 +77,20 @@ def test_an_algorithm_whose_runs_all_failed_has_no_curve_but_a_strip(figures: Fi
 
 
 def test_svg_files_are_xml_whose_paths_are_numbers(figures: Figures, tmp_path: Path) -> None:
-    written = [path for path in write_figures(figures, tmp_path / "figures", 3) if path.suffix == ".svg"]
-    assert len(written) == 7
+    written = [path for path in write_figures(figures, tmp_path / "figures", NAMES) if path.suffix == ".svg"]
+    assert len(written) == 8
     for path in written:
         root = ElementTree.parse(path).getroot()
         paths = [element.get("d", "") for element in root.iter("{http://www.w3.org/2000/svg}path")]
         assert all(re.fullmatch(r"M-?\d+ -?\d+l[-\d ]+z?", d) for d in paths)
-        assert paths or path.stem == "ranks"
+        assert paths or path.stem in ("ranks", "score_tiers")
+        assert set(NAMES) <= {word for text in root.itertext() for word in text.split()}  # whoever sees it alone
 
 
 def test_pdf_files_are_written_where_matplotlib_is_installed(figures: Figures, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    written = [path for path in write_figures(figures, tmp_path, 3) if path.suffix == ".pdf"]
-    assert len(written) == 7 and all(path.read_bytes().startswith(b"%PDF") for path in written)
+    written = [path for path in write_figures(figures, tmp_path, NAMES) if path.suffix == ".pdf"]
+    assert len(written) == 8 and all(path.read_bytes().startswith(b"%PDF") for path in written)
 
 
 def test_a_path_leads_back_to_its_points() -> None:

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reports.made_up import a_job, a_store
+from reports.made_up import a_job, a_store, entries_of
 
 from ppsde.experiments import Store
+from ppsde.experiments.standing import Cell, Standing
+from ppsde.experiments.store import new_store
 from ppsde.reports import Findings, Study, find, gather
+from ppsde.reports.study import Problem
+from ppsde.stats import Outcomes, Records
 
 PROBLEMS = [f"C{k:02d}" for k in range(1, 13)]
 
@@ -114,6 +118,16 @@ def test_dimensions_are_problems_of_their_own(tmp_path: Path) -> None:
     assert find(study).ranks is not None and study.complete == ("C01 D=10",)
 
 
+def test_ranks_are_told_by_dimension_where_there_are_several(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with new_store(path) as store:
+        store.add_entries(entries_of(["a", "b"], ["C01", "C02"], 2))
+        store.add_entries(entries_of(["b", "a"], ["C01"], 2, dimension=30))
+    with Store(path) as store:
+        findings = find(gather(store))
+    assert "By dimension: D=10: a 1.00, b 2.00; D=30: b 1.00, a 2.00." in findings.reasons
+
+
 def test_of_plans_that_disagree_the_last_is_reported(tmp_path: Path) -> None:
     path = a_store(tmp_path / "study.db", ["a"], ["C01"], 2)
     with Store(path, writable=True) as store:
@@ -129,3 +143,21 @@ def test_where_results_come_from_is_kept(tmp_path: Path) -> None:
     assert study.origin["versions"] == ["numpy 2.0.0, ppsde 0.1.0 (2 jobs)"]
     assert study.origin["commands"] == ["ppsde bench run plan.toml (2 jobs)"]
     assert study.origin["hardware"] == ["Linux x86_64, 2 cores (2 jobs)"]
+
+
+def test_what_differs_by_rounding_is_a_tie() -> None:
+    def study_of(first: list[float], second: list[float]) -> Study:
+        cells = {"a": Outcomes(first), "b": Outcomes(second)}
+        records = {a: Records([10], runs.f[:, None]) for a, runs in cells.items()}
+        problem = Problem("C01", "C01", 10, 10, 1)
+        done = [Cell(a, "C01", 10, 3, 3, 0, 0) for a in "ab"]
+        standing = Standing(done, [], 0, 60, 60, None)
+        return Study("s", ("a", "b"), (problem,), {"C01": cells}, {"C01": records}, standing, {})
+
+    level = find(study_of([0.0, 0.0, 0.0], [1e-9, 3e-29, 2e-17]))
+    assert level.ranks is not None and level.ranks.by_mean.tolist() == level.ranks.by_median.tolist() == [[1.5, 1.5]]
+    assert level.u_score is not None and level.u_score.total.tolist() == [4.5, 4.5]
+    assert level.headline == "No winner: a and b share the best average rank, 1.50."
+    apart = find(study_of([0.0, 0.0, 0.0], [1e-7, 1e-7, 1e-7]))
+    assert apart.ranks is not None and apart.ranks.by_median.tolist() == [[1.0, 2.0]]
+    assert level.summaries["C01"]["b"].mean == pytest.approx((1e-9 + 2e-17 + 3e-29) / 3)  # tables show what was found

@@ -19,7 +19,7 @@ from ppsde.experiments import Store
 from ppsde.reports import gather, page
 from ppsde.reports.html import embedded
 
-VOID = {"meta", "input", "path", "rect", "br"}
+VOID = {"meta", "input"}
 
 
 class Reader(HTMLParser):

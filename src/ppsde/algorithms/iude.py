@@ -8,11 +8,12 @@ strategy, and the best of them by feasibility competes with it under a shrinking
 which one each member of the bottom half uses. F and CR come from success-history memories that the top half teaches.
 
 Deviations (the paper or its program says / we do / because)
-  population size        100 in a copy of the program / `population_size` 5 D, at least 40 / 100 misses C03, C04, C07
+  population size        100 in a copy of the program / `population_size` 5 D, at least 40 / 100 misses C04, C07, C21
   p of pbest             any count from 5 to 20 in that copy / `pbest_least`, `pbest_most` 5 / its older line has 5
   equal rates at first   25 generations in the paper, 99 in the program / `equal_generations` 99 / the program's results
   violation              a mean over the constraints / their sum / one measure for all methods
   gain in violation      divided by the number of constraints once more / not / likewise
+  equal violations > 0   no success / f decides / the order is then total
   epsilon that starts    below exp(-6): grows to it / stays / an epsilon that grows makes no sense
   redrawing              parents and F until they fit / by inverse distribution / the same laws
   budget                 overshot by less than a generation / met exactly / fairness

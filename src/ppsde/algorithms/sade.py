@@ -78,12 +78,12 @@ class History:
     def medians(self, generation: Array, otherwise: Array) -> Array:
         """The median CR of each strategy's successes (strategies,), or `otherwise`; 0.5 until the window is full."""
         xp = namespace(self.CR)
-        succeeded = self._by_strategy(self.success)
-        count = succeeded.sum(axis=1)
-        CR = xp.sort(xp.where(succeeded, self.CR.reshape(-1), np.inf), axis=1)
-        row = xp.arange(STRATEGIES)
-        low, high = CR[row, xp.maximum(count - 1, 0) // 2], CR[row, count // 2]
-        median = xp.where(count > 0, (low + high) / 2, otherwise)
+        count = self._by_strategy(self.success).sum(axis=1)
+        first = 2 * xp.arange(STRATEGIES)  # each strategy's rates in a range of their own, so that one sort serves all
+        ordered = xp.sort(xp.where(self.success, 2 * self.strategy + self.CR, np.inf).reshape(-1))
+        begins = xp.minimum(xp.cumsum(count) - count, ordered.shape[0] - 1)  # of none: anywhere
+        low, high = ordered[begins + xp.maximum(count - 1, 0) // 2], ordered[begins + count // 2]
+        median = xp.where(count > 0, (low - first + high - first) / 2, otherwise)
         return xp.where(generation >= self.CR.shape[0], median, 0.5)
 
     def _by_strategy(self, trials: Array) -> Array:

@@ -51,7 +51,7 @@ def report(arguments: Namespace) -> int:
         print(printable(text))
     print(f"written: {arguments.output}")
     if arguments.figures is not None:
-        written = write_figures(figures, arguments.figures, len(study.algorithms))
+        written = write_figures(figures, arguments.figures, study.algorithms)
         print(f"written: {arguments.figures}, {len(written)} figures")
     if arguments.tables is not None:
         written = write_tables(found, paper_table(study, findings), arguments.tables)

@@ -141,7 +141,7 @@ def _screen() -> Iterator[Screen]:
 
         class _Rich:
             def show(self, text: str) -> None:
-                live.update(Text(text), refresh=True)
+                live.update(Text.from_ansi(text), refresh=True)  # the head of the grid is bold
 
         yield _Rich()
 

@@ -10,13 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..algorithms import make
+from ..checkpoints.checkpoint import peek
 from ..durations import times
 from ..evaluation.outcome import EvaluationError
+from ..search import CHECKPOINT_EVERY
+from ..status import ERROR, INTERRUPTED, TIME_UP
 from . import exit_status, outcome
 from .parsing import command, instance
 from .target import opened
 
 PICTURES = (".png", ".svg", ".pdf")
+METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
+FIXED = ("method", "max_evaluations", "seed", "option", "eval_timeout", "on_failure", "checkpoint")  # in a checkpoint
 
 
 def add(group: Any) -> None:
@@ -32,9 +38,11 @@ def add(group: Any) -> None:
         "ppsde solve engineering:welded-beam --json beam.json",
         "ppsde solve cec2017:C05 --dimension 30 --instance 2 --option pbest=8",
         "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
+        "ppsde solve beam.py:problem --checkpoint beam.ppsde",
+        "ppsde solve beam.py:problem --resume beam.ppsde --workers 4",
     )
     parser.add_argument("target", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
-    parser.add_argument("--method", default="pps-de", help="see `ppsde list algorithms` (default: %(default)s)")
+    parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {METHOD})")
     parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same result (default: drawn)")
     parser.add_argument(
@@ -44,10 +52,17 @@ def add(group: Any) -> None:
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
     parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
-    parser.add_argument(
-        "--on-failure", default="penalise", metavar="WHAT", help="penalise, retry:N or raise (default: %(default)s)"
-    )
+    parser.add_argument("--on-failure", metavar="WHAT", help=f"penalise, retry:N or raise (default: {ON_FAILURE})")
     parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run there, a new file, to be resumed")
+    parser.add_argument(
+        "--checkpoint-every",
+        type=float,
+        default=CHECKPOINT_EVERY,
+        metavar="S",
+        help="seconds between two states there; 0 keeps every generation (default: %(default)g)",
+    )
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="go on with the run that is kept there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the run, to .png, .svg or .pdf")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
@@ -56,10 +71,7 @@ def add(group: Any) -> None:
 
 def solve(arguments: Namespace) -> int:
     """Run the command; the exit status says what came out."""
-    from ..minimize import minimize
-
-    options = _options(arguments.option)
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    about = _settings(arguments)
     for path in (arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
@@ -68,26 +80,17 @@ def solve(arguments: Namespace) -> int:
     with opened(arguments.target, arguments.dimension, arguments.instance) as problem:
         error = None
         try:
-            result = minimize(
-                problem,
-                method=arguments.method,
-                max_evaluations=arguments.max_evaluations,
-                rng=seed,
-                options=options,
-                progress=not arguments.quiet,
-                workers=arguments.workers,
-                eval_timeout=arguments.eval_timeout,
-                on_failure=arguments.on_failure,
-                max_time=arguments.max_time,
-            )
+            result = _result(arguments, problem, about)
         except EvaluationError as raised:  # what was found until then is worth as much as ever
             error, result = raised, raised.result
         print(outcome.describe(problem, result))
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
-        print(f"\n  {arguments.method}, seed {seed}, {took}", flush=True)
+        print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
+        kept = arguments.resume or arguments.checkpoint
+        if kept is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
+            print(f"  to go on: ppsde solve {arguments.target} --resume {kept}", flush=True)
         if arguments.json is not None:
-            about = {"method": arguments.method, "options": options, "seed": seed, "seconds": result.seconds}
-            outcome.write(arguments.json, outcome.as_data(problem, result, **about))
+            outcome.write(arguments.json, outcome.as_data(problem, result, **about, seconds=result.seconds))
         if arguments.plot is not None:
             result.plot().savefig(arguments.plot, dpi=150)
         if error is not None:
@@ -95,9 +98,50 @@ def solve(arguments: Namespace) -> int:
     return status_of(result)
 
 
+def _settings(arguments: Namespace) -> dict[str, Any]:
+    """Method, options and seed: those of the command line, or of the run that is resumed."""
+    if arguments.resume is None:
+        seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+        return {"method": arguments.method or METHOD, "options": _options(arguments.option), "seed": seed}
+    for name in FIXED:
+        if getattr(arguments, name) not in (None, []):
+            raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
+    run, told = peek(arguments.resume)
+    usual = vars(make(str(told.get("method"))))
+    options = {name: value for name, value in vars(run.algorithm).items() if value != usual[name]}
+    return {"method": told["method"], "options": options, "seed": run.seed}
+
+
+def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
+    common = {
+        "progress": not arguments.quiet,
+        "workers": arguments.workers,
+        "max_time": arguments.max_time,
+        "checkpoint_every": arguments.checkpoint_every,
+    }
+    if arguments.resume is not None:
+        from ..resume import resume
+
+        return resume(arguments.resume, problem, **common)
+
+    from ..minimize import minimize
+
+    return minimize(
+        problem,
+        method=about["method"],
+        max_evaluations=arguments.max_evaluations,
+        rng=about["seed"],
+        options=about["options"],
+        eval_timeout=arguments.eval_timeout,
+        on_failure=arguments.on_failure or ON_FAILURE,
+        checkpoint=arguments.checkpoint,
+        **common,
+    )
+
+
 def status_of(result: Any) -> int:
     """The exit status that tells what came out."""
-    from ..result import FAILED, INTERRUPTED
+    from ..result import FAILED
 
     if result.status == INTERRUPTED:
         return exit_status.INTERRUPTED

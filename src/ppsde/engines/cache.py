@@ -32,7 +32,7 @@ def remembered() -> Iterator[None]:
     global _inside
     path = folder()
     with _lock:
-        ours = path is not None and (_inside > 0 or jax.config.jax_compilation_cache_dir is None)
+        ours = path is not None and (_inside > 0 or getattr(jax.config, "jax_compilation_cache_dir", None) is None)
         if ours and _inside == 0:
             ours = _made(path)
             if ours:

@@ -66,7 +66,7 @@ class Program:
 
         def one(key: Array, row: tuple[Array, ...]) -> Any:
             number, lower, upper, run = row
-            evaluate = together or _one_of(problems, number)
+            evaluate = together or one_of(problems, number)
             return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
 
         def batch(key: Array, *rows: Array) -> Any:
@@ -138,7 +138,7 @@ def one_run(algorithm: Algorithm, problem: Problem, task: Task, seed: int, recor
     """A single run with all that is known at its end, as NumPy arrays; `best` and `answer` have constraint values."""
     import jax
 
-    run = run_of(algorithm, _one_of([problem], 0), task.max_evaluations, record, task.x0, whole=True)
+    run = run_of(algorithm, one_of([problem], 0), task.max_evaluations, record, task.x0, whole=True)
     with remembered():
         call = jax.jit(run).lower(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)).compile()
     out = call(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0))
@@ -187,7 +187,7 @@ def _nested(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     return {**{name: column for name, column in columns.items() if not name.startswith("record ")}, "record": record}
 
 
-def _one_of(problems: Sequence[Problem], number: Array) -> Any:
+def one_of(problems: Sequence[Problem], number: Array) -> Any:
     """x (n, d) -> f (n,), violation (n,) of the problem with that number.
 
     The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's
@@ -196,10 +196,11 @@ def _one_of(problems: Sequence[Problem], number: Array) -> Any:
     import jax
 
     branches = [partial(_values, problem) for problem in problems]
+    if len(branches) == 1:
+        branches *= 2  # a single one would become part of its surroundings, and round otherwise than among others
 
     def evaluate(x: Array) -> tuple[Array, Array]:
-        values = branches[0](x) if len(branches) == 1 else jax.lax.switch(number, branches, x)
-        return jax.lax.optimization_barrier(values)
+        return jax.lax.optimization_barrier(jax.lax.switch(number, branches, x))
 
     return evaluate
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..engines.host import GIVE_UP
+from .account import Account
 from .evaluator import NOTHING_KNOWN, Check, Done, Evaluator
 from .outcome import INVALID, MALFORMED, OK, Columns, EvaluationError, Failure, Outcome, failure_of
 from .policy import Policy
@@ -40,14 +41,30 @@ class Evaluate:
         self._longest = 0.0
         self.unfinished: dict[int, Outcome] = {}  # rows that are done of a request that is not
         self._accounted = 0  # rows of that request that are in the figures above
+        self._earlier_calls = 0  # before the run was taken up again
+        self._earlier_names: Sequence[str] | None = None
 
     @property
     def calls(self) -> int:
-        return self._evaluator.calls
+        return self._earlier_calls + self._evaluator.calls
 
     @property
     def names(self) -> Sequence[str] | None:
-        return self._evaluator.names
+        return self._evaluator.names or self._earlier_names
+
+    def account(self) -> Account:
+        """All that is to be known of the requests so far, to go on from."""
+        names = None if self.names is None else tuple(map(str, self.names))
+        figures = (self.points, self.calls, self._seconds, self._longest)
+        return Account(*figures, self._counts, self._seen, self._hope, names)
+
+    def take_up(self, account: Account, failures: Sequence[Failure]) -> None:
+        """Go on from the requests of another time."""
+        self.points, self._seconds, self._longest = account.points, account.seconds, account.longest
+        self._seen, self._hope, self.failures = account.seen, account.hope, list(failures)
+        self._earlier_calls, self._earlier_names = account.calls, account.names
+        if account.counts is not None:
+            self._counts = (account.counts[0], account.counts[1])
 
     def seconds_each(self) -> tuple[float, float]:
         """What the evaluation of a point took: on average, and at most."""
@@ -67,6 +84,7 @@ class Evaluate:
         `done`, `known` and `check` are those of an evaluator; `done` is told a row when it will not be tried again.
         """
         self.unfinished, self._accounted = dict(known), 0
+        self._earlier_calls += len(known)
         whole: Sequence[Outcome] = []
         if not self._hope:  # no more points are spent on nothing but failures than it takes to give up
             whole = self._portion(x, range(min(len(x), GIVE_UP - self.points)), done, known, check)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..batch import BatchResult, solve_batch
 from ..engines.cache import remembered
-from ..engines.compiled import _one_of, float64
+from ..engines.compiled import float64, one_of
 from ..engines.tracing import run_of
 from ..problem import Problem
 from ..streams import root_key
@@ -32,11 +32,9 @@ class OneAtATime:
         self._problems, self._jax = problems, jax
         self._device = jax.devices("cpu")[0]
         algorithm = job.algorithm()
-        # A problem alone is compiled otherwise than one of several, and would round otherwise.
-        branches = [*problems, *problems] if len(problems) == 1 else problems
 
         def one(key: Any, run: Any, number: Any, lower: Any, upper: Any) -> Any:
-            evaluate = _one_of(branches, number)
+            evaluate = one_of(problems, number)
             return run_of(algorithm, evaluate, job.budget, job.record)(lower, upper, jax.random.fold_in(key, run))
 
         began = time.perf_counter()

@@ -118,9 +118,7 @@ class _Session:
         self._failed = 0
         self._compiling: set[Worker] = set()
         self._began = time.monotonic()
-        self._next_claim: defaultdict[str, float] = defaultdict(
-            float
-        )  # when to ask again for jobs of a kind, after there were none
+        self._next_claim: defaultdict[str, float] = defaultdict(float)  # by kind, after there were no jobs of it
 
     def work(self, show: Show) -> None:
         """Have everything done that is not done yet, or what there is until a signal says to stop."""
@@ -267,7 +265,9 @@ class _Session:
         left = [*self._todo.values(), *self._held.values(), *self._again]
         made = self._total - sum(_evaluations(one.job) for one in left) + sum(self._made.values())
         seconds = time.monotonic() - self._began
-        facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}"), ("failed", f"{self._failed:,}")]
+        facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}")]
+        if self._failed:
+            facts.append(("failed", f"{self._failed:,}"))
         if self._compiling:
             facts.append(("compiling", str(len(self._compiling))))
         elif self._todo and not self._held and self._crew:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from .jobs import JOBS, Verdict
 from .libraries import LIBRARIES
 
-LONGEST = 90  # characters of a cell
+LONGEST = 120  # characters of a cell
 
 
 def table(

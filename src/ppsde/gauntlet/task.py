@@ -48,6 +48,9 @@ class Counted:
     rows: bool
     points: int = field(default=0)
 
+    def __deepcopy__(self, memory: dict[int, Any]) -> Counted:
+        return self  # pygmo copies what it is given, and the count would be lost
+
     def __call__(self, x: np.ndarray) -> Any:
         self.points += len(x) if self.rows else 1
         return self.f(x)

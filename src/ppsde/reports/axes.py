@@ -100,9 +100,9 @@ def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
 
 
 def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: str, most: int = 6) -> None:
-    """Axes with ticks, numbers and a faint grid."""
+    """Axes with ticks, numbers and a faint grid; no numbers beside the height where `most` is 0."""
     left, right, bottom, top = x.start, x.end, y.start, y.end
-    for value in y.ticks(most):
+    for value in y.ticks(most) if most else ():
         at = y(value)
         drawing.line([(left, at), (right, at)], "grid")
         drawing.text(left - 8, at + 6, tick(value), "end", small=True)

@@ -41,8 +41,7 @@ def _panel(
     y = make(together, top + height, top)
     if y is None:
         empty = Scale(0.0, 1.0, top + height, top)
-        drawing.line([(x.start, top), (x.start, empty.start), (x.end, empty.start)], "axis")
-        drawing.text(x.start, top - 14, label, small=True)
+        frame(drawing, x, empty, numbers_below=name == "violation", label=label, most=0)
         feasible = name == "violation" and bool((together == 0).any())
         said = "no violation is left wherever there is a record" if feasible else NOTHING
         drawing.text((x.start + x.end) / 2, top + height / 2, said, "middle", small=True)

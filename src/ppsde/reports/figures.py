@@ -14,10 +14,12 @@ from .curves import Curves, curves, grid
 from .drawing import Drawing
 from .findings import Findings
 from .heat_map import rank_heat_map
+from .legend import with_legend
 from .over_time import ecdfs, feasibility, mean_shares
 from .pdf import can_write_pdf, write_pdf
 from .study import Study
 from .svg import svg_file
+from .tiers import score_tiers
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Figures:
     ecdf: Drawing | None
     ranks: Drawing | None
     differences: Drawing | None
+    tiers: Drawing | None
 
     def named(self) -> dict[str, Drawing]:
         """Every figure under the name of its file."""
@@ -39,6 +42,7 @@ class Figures:
             "ecdf": self.ecdf,
             "ranks": self.ranks,
             "critical_difference": self.differences,
+            "score_tiers": self.tiers,
         }
         found = {name: drawing for name, drawing in whole.items() if drawing is not None}
         for problem, drawing in self.problems.items():
@@ -65,16 +69,18 @@ def draw(study: Study, findings: Findings) -> Figures:
         ecdf=ecdfs({series[a]: one for a, one in findings.ecdf.items()}) if findings.ecdf else None,
         ranks=None if findings.ranks is None else rank_heat_map(findings.ranks, series),
         differences=None if findings.pairs is None else critical_difference(findings.pairs, series),
+        tiers=None if findings.u_score is None else score_tiers(findings.u_score, series),
     )
 
 
-def write_figures(figures: Figures, folder: Path, series: int) -> list[Path]:
-    """Write every figure as SVG, and as PDF where matplotlib is installed."""
+def write_figures(figures: Figures, folder: Path, algorithms: tuple[str, ...]) -> list[Path]:
+    """Write every figure as SVG, and as PDF where matplotlib is installed, with a legend where it needs one."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, drawing in figures.named().items():
+    for name, plain in figures.named().items():
+        drawing = with_legend(plain, algorithms)
         path = folder / f"{name}.svg"
-        path.write_text(svg_file(drawing, series), encoding="utf-8")
+        path.write_text(svg_file(drawing, len(algorithms)), encoding="utf-8")
         written.append(path)
         if can_write_pdf():
             write_pdf(drawing, folder / f"{name}.pdf")

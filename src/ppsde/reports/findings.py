@@ -13,6 +13,7 @@ from ..stats import (
     Nemenyi,
     Outcomes,
     RankTest,
+    Records,
     Scores,
     Summary,
     accuracy_and_speed,
@@ -28,6 +29,7 @@ from .numbers import p_equals
 from .study import Study
 
 ALPHA = 0.05
+LEVEL = 1e-8  # objectives that near to the best are as good as it, as the competitions take errors that small for none
 FEW_PROBLEMS = 10  # under which a test sees large differences alone
 TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances from the best objective that a target lies at
 
@@ -73,8 +75,9 @@ class Findings:
 def find(study: Study) -> Findings:
     """Do the statistics."""
     names, complete = study.ranked, study.complete
-    cells = {p: {a: study.outcomes[p][a] for a in names} for p in complete}
-    records = {p: {a: study.records[p][a] for a in names} for p in complete}
+    best = {p: _best_objective(study.outcomes[p]) for p in complete}
+    cells = {p: {a: _levelled(study.outcomes[p][a], best[p]) for a in names} for p in complete}
+    records = {p: {a: _levelled_records(study.records[p][a], best[p]) for a in names} for p in complete}
     compared = bool(cells) and len(names) > 1
     ranks = competition_ranks(cells, ties="average") if compared else None
     competition = competition_ranks(cells) if compared else None
@@ -82,10 +85,13 @@ def find(study: Study) -> Findings:
     test = friedman(values, names) if values is not None and len(cells) > 1 else None
     pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
     scores = (u_score(records), accuracy_and_speed(records)) if compared else (None, None)
-    solvable, targets = _targets(study, complete)
+    targets = {p: f + TARGETS for p, f in best.items() if np.isfinite(f)}
+    solvable = list(targets)
     variables = {p.label: p.dimension for p in study.problems}
     ecdf = {
-        a: target_ecdf({p: records[p][a] for p in solvable}, targets, variables={p: variables[p] for p in solvable})
+        a: target_ecdf(
+            {p: study.records[p][a] for p in solvable}, targets, variables={p: variables[p] for p in solvable}
+        )
         for a in names
         if solvable
     }
@@ -109,15 +115,20 @@ def find(study: Study) -> Findings:
     )
 
 
-def _targets(study: Study, problems: tuple[str, ...]) -> tuple[list[str], dict[str, np.ndarray]]:
-    """Problems with a feasible run, and targets around the best objective that any algorithm found there."""
-    targets = {}
-    for p in problems:
-        found = [runs.f[runs.feasible] for runs in study.outcomes[p].values()]
-        feasible = np.concatenate(found)
-        if feasible.size and np.isfinite(feasible.min()):
-            targets[p] = feasible.min() + TARGETS
-    return list(targets), targets
+def _best_objective(row: dict[str, Outcomes]) -> float:
+    """The smallest objective of a feasible run, +inf where there is none."""
+    return min((float(runs.f[runs.feasible].min()) for runs in row.values() if runs.feasible.any()), default=np.inf)
+
+
+def _levelled(runs: Outcomes, best: float) -> Outcomes:
+    """Feasible runs that end within LEVEL of the best count as equal to it: the rest is rounding."""
+    near = runs.feasible & (runs.f - best <= LEVEL)
+    return Outcomes(np.where(near, best, runs.f), runs.violation, runs.by_constraint)
+
+
+def _levelled_records(records: Records, best: float) -> Records:
+    near = (records.violation == 0) & (records.f - best <= LEVEL)
+    return Records(records.evaluations, np.where(near, best, records.f), records.violation)
 
 
 def _wins(cells: dict[str, dict[str, Outcomes]]) -> list[Wins]:
@@ -148,17 +159,19 @@ def _verdict(
     names, n = ranks.algorithms, len(ranks.problems)
     leader, best = names[first[0]], float(average.min())
     basis = (
-        f"Ranked by the median run on each of {n} problem{'s' * (n > 1)}, feasible before infeasible: "
+        f"Ranked by the median run on each of {n} problem{'s' * (n > 1)}, feasible before infeasible, objectives "
+        f"within {LEVEL:g} of the best counted as equal: "
         + ", ".join(f"{names[k]} {average[k]:.2f}" for k in np.argsort(average, kind="stable"))
         + f" (average rank, 1 is best of {len(names)})."
     )
+    bases = [basis, *_by_dimension(study, ranks)]
     if len(first) > 1:
         level = _listed([names[k] for k in first])
-        return f"No winner: {level} share the best average rank, {best:.2f}.", [basis]
+        return f"No winner: {level} share the best average rank, {best:.2f}.", bases
     if test is None or pairs is None:
-        return f"{leader} is ahead, on a single problem: no test can say how surely.", [basis]
+        return f"{leader} is ahead, on a single problem: no test can say how surely.", bases
     reasons = [
-        basis,
+        *bases,
         f"Friedman's test in the form of Iman and Davenport: {p_equals(test.p)}, "
         + ("the algorithms differ." if test.p < ALPHA else "no evidence that the algorithms differ at all."),
     ]
@@ -185,6 +198,18 @@ def _verdict(
     if n < FEW_PROBLEMS:
         reasons.append(f"How sure: {n} problems are few for these tests, which then see large differences alone.")
     return headline, reasons
+
+
+def _by_dimension(study: Study, ranks: CompetitionRanks) -> list[str]:
+    """Average ranks in each dimension, where there are several."""
+    dimension = np.array([study.problem(label).dimension for label in ranks.problems])
+    several = sorted(set(dimension.tolist()))
+    said = []
+    for d in several:
+        average = ranks.by_median[dimension == d].mean(axis=0)
+        order = np.argsort(average, kind="stable")
+        said.append(f"D={d}: " + ", ".join(f"{ranks.algorithms[k]} {average[k]:.2f}" for k in order))
+    return [f"By dimension: {'; '.join(said)}."] if len(several) > 1 else []
 
 
 def _second_opinions(competition: CompetitionRanks, *scores: Scores | None) -> list[str]:

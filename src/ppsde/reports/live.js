@@ -7,6 +7,10 @@ setInterval(async () => {
     const digest = (page) => page.getElementById("data").dataset.digest;
     document.getElementById("gone").hidden = true;
     if (digest(fresh) === digest(document)) return;
+    if (fresh.querySelector("style").textContent !== document.querySelector("style").textContent) {
+      location.reload(); // this page may not take over another stylesheet than its own
+      return;
+    }
     const off = new Set([...document.querySelectorAll("form input[type=checkbox]:not(:checked)")].map((box) => box.value));
     const text = document.getElementById("search").value;
     const open = new Set([...document.querySelectorAll("details[open]")].map((one) => one.dataset.name));

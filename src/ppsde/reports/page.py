@@ -17,7 +17,6 @@ from .numbers import short
 from .study import Study
 from .svg import RULES, escape, svg
 from .tables import Table, best_by_mean, mean_and_std, tables
-from .tiers import score_tiers
 
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
@@ -26,9 +25,10 @@ MEANS = (
 )
 CURVES = (
     "Each curve is the median run, its shade the quartiles. No run is left out: one without a feasible point counts as "
-    "infinite, so an objective appears when half of the runs are feasible. Point at a figure, or focus it and use the "
-    "arrow keys, to read values."
+    "infinite, so an objective appears when half of the runs are feasible. What lies nearer to zero than 1e-10 is "
+    "drawn there. Point at a figure, or focus it and use the arrow keys, to read values."
 )
+SERIES = 16
 SHOWN = 0.62  # pixels per unit of figures that have a size of their own
 
 
@@ -60,7 +60,7 @@ def assemble(study: Study, findings: Findings, figures: Figures, found: dict[str
             _controls(study),
             _results(study, findings),
             _comparisons(study, findings, figures, found),
-            _scores(study, findings, found),
+            _scores(study, figures, found),
             _over_time(study, findings, figures, found),
             _problems(study, figures),
             _state(study, found),
@@ -84,7 +84,8 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _style(series: int) -> str:
+def _style(algorithms: int) -> str:
+    series = -(-algorithms // SERIES) * SERIES  # so that one more algorithm seldom is another stylesheet
     dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {palette.stylesheet(series, palette.DARK)} }} }}"
     light = f":root {{ {palette.stylesheet(series)} }}"
     return "\n".join([_text("page.css"), light, dark, RULES, palette.series_rules(series)])
@@ -248,13 +249,12 @@ def _wins(study: Study, findings: Findings) -> str:
     return f'<p class="note">{note}</p>{scrolling(table)}'
 
 
-def _scores(study: Study, findings: Findings, found: dict[str, Table]) -> str:
-    if findings.u_score is None:
+def _scores(study: Study, figures: Figures, found: dict[str, Table]) -> str:
+    if figures.tiers is None:
         return ""
-    series = {name: k for k, name in enumerate(study.algorithms)}
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
     figure = _figure(
-        score_tiers(findings.u_score, series),
+        figures.tiers,
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",

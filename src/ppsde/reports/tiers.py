@@ -19,7 +19,7 @@ def score_tiers(scores: Scores, series: dict[str, int]) -> Drawing:
     """A bar per algorithm, the best score first, in the four tiers from strong to faint."""
     height = 46 + ROW * len(scores.algorithms) + 10
     drawing = Drawing(WIDTH, height, "runs of each algorithm by tier of the U-score")
-    drawing.text(LEFT, 22, ", ".join(WORDS.values()) + ", from strong to faint; U-score", small=True)
+    drawing.text(10, 22, "from strong to faint: " + ", ".join(WORDS.values()) + "; beside it the U-score", small=True)
     total = scores.total
     for row, k in enumerate(sorted(range(len(total)), key=lambda k: -total[k])):
         name, y, x = scores.algorithms[k], 46 + row * ROW, LEFT

@@ -33,22 +33,26 @@ def _of_points(task: Task) -> Any:
     return import_module("pymoo.problems.functional").FunctionalProblem(
         len(task.low),
         task.f,
-        constr_ieq=[partial(_component, task.g, k) for k in range(task.counts[0])],
-        constr_eq=[partial(_component, task.h, k) for k in range(task.counts[1])],
+        constr_ieq=_components(task.g, task.counts[0]),
+        constr_eq=_components(task.h, task.counts[1]),
         xl=np.array(task.low),
         xu=np.array(task.high),
         **more,
     )
 
 
-def _component(constraints: Callable[[np.ndarray], list[float]], k: int, x: np.ndarray) -> float:
+def _components(constraints: Callable[[np.ndarray], Any] | None, count: int) -> list[Callable[[np.ndarray], Any]]:
+    return [partial(_component, constraints, k) for k in range(count)] if constraints is not None else []
+
+
+def _component(constraints: Callable[[np.ndarray], Any], k: int, x: np.ndarray) -> Any:
     return constraints(x)[k]
 
 
 def _of_rows(task: Task) -> Any:
     base = import_module("pymoo.core.problem").Problem
 
-    class OfRows(base):
+    class OfRows(base):  # type: ignore[misc, valid-type]
         def _evaluate(self, x: np.ndarray, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
             out["F"] = task.f(x)
 
