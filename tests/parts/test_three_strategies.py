@@ -174,3 +174,14 @@ def test_a_range_of_counts_moves_only_what_is_led_by_a_pbest() -> None:
     np.testing.assert_array_equal(ranged, one.trials(Settings(pbest=9), WIDE)[0])
     moved = (ranged != one.trials(Settings(pbest=2), WIDE)[0]).any(axis=1)
     assert moved[STRATEGY == CURRENT_TO_PBEST].any() and not moved[STRATEGY != CURRENT_TO_PBEST].any()
+
+
+def test_where_no_component_is_certain_a_trial_at_rate_zero_is_its_target() -> None:
+    one = case(5)
+    one.memory = Memory(one.memory.F, np.zeros_like(one.memory.CR), one.memory.next)
+    draws = [*one.draws[:2], np.zeros(M), one.draws[3]]
+    arguments = (one.x, TARGETS, STRATEGY, one.u, one.memory, Settings(), WIDE)
+    made, certain = (trials_of(*arguments, Tape(draws), certain=flag)[0] for flag in (False, True))
+    changed, surely = (made != one.x[TARGETS]).sum(axis=1), (certain != one.x[TARGETS]).sum(axis=1)
+    assert changed[STRATEGY != CURRENT_TO_RAND].max() == 0 and (changed[STRATEGY == CURRENT_TO_RAND] == D).all()
+    assert (surely[STRATEGY != CURRENT_TO_RAND] == 1).all()

@@ -131,7 +131,8 @@ class ReferenceIUDE:
             y = []
             for j in range(self.d):
                 start = x1[j] if s == RAND else x_i[j] + F * (x1[j] - x_i[j])
-                crossed = s == CURRENT_TO_RAND or float(u_cross[t, j]) <= CR or j == math.floor(u_kept * self.d)
+                certain = S.certain_component and j == math.floor(u_kept * self.d)
+                crossed = s == CURRENT_TO_RAND or float(u_cross[t, j]) <= CR or certain
                 y_j = start + F * (x2[j] - x3[j]) if crossed else x_i[j]
                 u_j = float(u_repair[t, j]) if u_repair is not None else 0.0
                 y.append(repaired(S.repair, y_j, self.lower[j], self.upper[j], x_i[j], u_j))

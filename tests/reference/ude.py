@@ -103,9 +103,10 @@ class ReferenceUDE(ReferenceIUDE):
 
 
 class WithRange:
-    """Settings of UDE, with its one pbest as the range that IUDE's reading copy asks for."""
+    """Settings of UDE, with its one pbest as the range that IUDE's reading copy asks for, and what else that asks."""
 
     memory_size = 1
+    certain_component = True
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings

@@ -9,7 +9,9 @@ which one each member of the bottom half uses. F and CR come from success-histor
 
 Deviations (the paper or its program says / we do / because)
   population size        100 in a copy of the program / `population_size` 5 D, at least 40 / 100 misses C04, C07, C21
-  p of pbest             any count from 5 to 20 in that copy / `pbest_least`, `pbest_most` 5 / its older line has 5
+  p of pbest             5 in older lines / any count from `pbest_least` 5 to `pbest_most` 20 / the program draws it
+  crossover              one component surely from the mutant / `certain_component` False / its successor's program
+                         overwrites that component; the printed C04, C07 and C20 fit only so
   equal rates at first   25 generations in the paper, 99 in the program / `equal_generations` 99 / the program's results
   violation              a mean over the constraints / their sum / one measure for all methods
   gain in violation      divided by the number of constraints once more / not / likewise
@@ -27,7 +29,7 @@ from typing import ClassVar, Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.choices import check_choices, check_count, check_range
+from ..parts.choices import check_choices, check_count, check_flag, check_range
 from ..parts.closing_epsilon import ClosingEpsilon
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.memory import Memory
@@ -55,12 +57,13 @@ class IUDE:
     population_size: int | None = None
     memory_size: int = 100
     pbest_least: int = 5
-    pbest_most: int = 5
+    pbest_most: int = 20
     strategy_window: int = 25
     equal_generations: int = 99
     closes: float = 0.5  # the share of all generations after which epsilon is 0
     parents: Literal["ranked-top", "ranked-rand", "best-of-three", "uniform"] = "ranked-top"
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
+    certain_component: bool = False  # whether a crossover takes one from the mutant whatever CR is
     K: ClassVar[str] = "F"
     current_to_rand_crossover: ClassVar[bool] = False
 
@@ -73,6 +76,7 @@ class IUDE:
         if self.population_size is not None:
             check_count(self, 8, "population_size")
         check_range(self, 0.01, 0.99, "closes")
+        check_flag(self, "certain_component")
 
     @property
     def pbest(self) -> int | tuple[int, int]:
@@ -101,7 +105,7 @@ class IUDE:
         targets = xp.arange(3 * top) % top
         strategy = xp.arange(3 * top) // top
         u = rng.uniform(3 * top, task.dimension)
-        x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
+        x, F, CR = self._trials(state, targets, strategy, u, task, rng)
         trials = yield x
         picked = best_of(Feasibility(), trials, 3)
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
@@ -109,7 +113,7 @@ class IUDE:
         # Bottom half: one trial per target, by a strategy that won in the generations before this one.
         bottom_strategy = strategy_by_rate(rng.uniform(n - top), self._rates(state))
         u = rng.uniform(n - top, task.dimension)
-        x, _, _ = trials_of(population.x, xp.arange(top, n), bottom_strategy, u, state.memory, self, task, rng)
+        x, _, _ = self._trials(state, xp.arange(top, n), bottom_strategy, u, task, rng)
         bottom_trials = yield x
 
         # Replacement by epsilon; learning by feasibility, from each trial of the top half that beats its target.
@@ -137,6 +141,10 @@ class IUDE:
             "rate_current_to_rand": rates[CURRENT_TO_RAND],
             "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
         }
+
+    def _trials(self, state: State, i: Array, strategy: Array, u: Array, task: Task, rng: Stream) -> tuple[Array, ...]:
+        x, memory = state.population.x, state.memory
+        return trials_of(x, i, strategy, u, memory, self, task, rng, certain=self.certain_component)
 
     def _rates(self, state: State) -> Array:
         """How often the next generation's bottom half uses each strategy (3,)."""

@@ -19,7 +19,9 @@ from ..population import Population, evaluated
 from ..problem import Problem
 from ..streams import root_key
 from .cache import remembered
-from .tracing import run_of
+from .tracing import Evaluate, run_of
+
+Values = Callable[[Array], tuple[Array, Array, Array, Array]]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
 
 LARGEST_BATCH = {"cpu": 2**28, "gpu": 2**32}  # bytes that one call may hold, about; more runs are done in turns
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
@@ -62,11 +64,13 @@ class Program:
         self._device, self._problems = device, problems
         self.aside = device.platform != "cpu"
         self.width = width_of(problems, runs, self.aside)  # runs of one problem that a call takes
-        together = _side_by_side(problems, self.width) if self.aside else None
+        with float64():
+            values = values_of(problems, algorithm)
+        together = _side_by_side(values, self.width) if self.aside else None
 
         def one(key: Array, row: tuple[Array, ...]) -> Any:
             number, lower, upper, run = row
-            evaluate = together or one_of(problems, number)
+            evaluate = together or one_of(values, number)
             return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
 
         def batch(key: Array, *rows: Array) -> Any:
@@ -138,7 +142,9 @@ def one_run(algorithm: Algorithm, problem: Problem, task: Task, seed: int, recor
     """A single run with all that is known at its end, as NumPy arrays; `best` and `answer` have constraint values."""
     import jax
 
-    run = run_of(algorithm, one_of([problem], 0), task.max_evaluations, record, task.x0, whole=True)
+    run = run_of(
+        algorithm, one_of(values_of([problem], algorithm), 0), task.max_evaluations, record, task.x0, whole=True
+    )
     with remembered():
         call = jax.jit(run).lower(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)).compile()
     out = call(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0))
@@ -187,49 +193,77 @@ def _nested(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     return {**{name: column for name, column in columns.items() if not name.startswith("record ")}, "record": record}
 
 
-def one_of(problems: Sequence[Problem], number: Array) -> Any:
-    """x (n, d) -> f (n,), violation (n,) of the problem with that number.
+def one_of(values: Sequence[Values], number: Array | int) -> Evaluate:
+    """The values of the problem with that number.
 
     The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's
     arithmetic with the algorithm's, which it would do in one way for a single problem and in another for several.
     """
     import jax
 
-    branches = [partial(_values, problem) for problem in problems]
-    if len(branches) == 1:
-        branches *= 2  # a single one would become part of its surroundings, and round otherwise than among others
+    # A single one would become part of its surroundings, and round otherwise than among others.
+    branches = [*values, *values] if len(values) == 1 else values
 
-    def evaluate(x: Array) -> tuple[Array, Array]:
-        return jax.lax.optimization_barrier(jax.lax.switch(number, branches, x))
+    def of_number(x: Array) -> Any:
+        return jax.lax.switch(number, branches, x)
+
+    def evaluate(x: Array, some: Array | None = None) -> Any:
+        return jax.lax.optimization_barrier(of_number(x) if some is None else _if_any(some, of_number, x))
 
     return evaluate
 
 
-def _side_by_side(problems: Sequence[Problem], runs: int) -> Any:
+def _side_by_side(values: Sequence[Values], runs: int) -> Evaluate:
     """The same for a whole batch, in which each problem takes its own runs together, as rows."""
     import jax
     import jax.numpy as jnp
 
-    each = [jax.jit(partial(_values, problem)) for problem in problems]  # so that JAX traces a problem once
+    each = [jax.jit(of) for of in values]  # so that JAX traces a problem once
 
-    @jax.custom_batching.custom_vmap
-    def evaluate(x: Array) -> tuple[Array, Array]:
-        return _values(problems[0], x)
+    def of_batch(x: Array) -> Any:
+        size, n, d = x.shape
+        parts = [of(x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, of in enumerate(each)]
+        return tuple(jnp.concatenate(part).reshape(size, n, *part[0].shape[1:]) for part in zip(*parts, strict=True))
 
-    @evaluate.def_vmap
-    def _(size: int, batched: list[bool], x: Array) -> Any:
-        n, d = x.shape[1:]
-        parts = [values(x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, values in enumerate(each)]
-        f, violation = (jnp.concatenate(column).reshape(size, n) for column in zip(*parts, strict=True))
-        return (f, violation), (True, True)
-
-    return evaluate
+    always = jax.custom_batching.custom_vmap(lambda x: values[0](x))
+    always.def_vmap(lambda size, batched, x: (of_batch(x), (True,) * 4))
+    if_any = jax.custom_batching.custom_vmap(lambda some, x: values[0](x))
+    if_any.def_vmap(lambda size, batched, some, x: (_if_any(jnp.any(some), of_batch, x), (True,) * 4))
+    return lambda x, some=None: always(x) if some is None else if_any(some, x)
 
 
-def _values(problem: Problem, x: Array) -> tuple[Array, Array]:
-    f, g, h = traced_values(problem, x)
-    points = evaluated(x, f, g, h, problem.tolerance)
-    return points.f, points.violation
+def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
+    """What `evaluate` gives where some row counts; else zeros, at no cost: repairs ask for rows that no one wants."""
+    import jax
+    import jax.numpy as jnp
+
+    nothing = jax.tree_util.tree_map(lambda a: jnp.zeros(a.shape, a.dtype), jax.eval_shape(evaluate, x))
+    return jax.lax.cond(some, evaluate, lambda x: nothing, x)
+
+
+def values_of(problems: Sequence[Problem], algorithm: Any) -> list[Values]:
+    """For each problem a function x (n, d) -> f, violation, g, h; g and h without columns where they are not needed.
+
+    They are where the algorithm has `needs_constraint_values`. Then all problems have as many columns as the one with
+    most; those added are 0: satisfied and flat.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    def widened(columns: Array, width: int) -> Array:
+        return jnp.pad(columns, ((0, 0), (0, width - columns.shape[1]))) if width else columns[:, :0]
+
+    def values(problem: Problem, widths: Sequence[int], x: Array) -> Any:
+        f, g, h = traced_values(problem, x)
+        points = evaluated(x, f, g, h, problem.tolerance)
+        return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
+
+    widths = [0, 0]
+    if getattr(algorithm, "needs_constraint_values", False):
+        point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
+        shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
+        widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
+    return [partial(values, problem, widths) for problem in problems]
 
 
 def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:

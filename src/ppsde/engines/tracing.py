@@ -15,7 +15,9 @@ from ..arrays import Array
 from ..population import Population
 from ..streams import JaxStream
 
-Evaluate = Callable[[Array], tuple[Array, Array]]  # x (n, d) -> f (n,), violation (n,)
+# x (n, d), and where a mask decides whether some row counts -> f (n,), violation (n,), g (n, p), h (n, q). The latter
+# have columns only for an algorithm that needs them. Where no row counts, anything may come back.
+Evaluate = Callable[..., tuple[Array, Array, Array, Array]]
 _registered: set[type] = set()
 
 
@@ -139,9 +141,8 @@ def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, be
             counts = used + jnp.arange(1, x.shape[0] + 1) <= budget  # the same for every run of a batch
             used = jnp.minimum(used + x.shape[0], budget)
         x = jax.lax.optimization_barrier(x)  # made once, not again wherever it is used
-        f, violation = evaluate(x)
-        none = jnp.empty((x.shape[0], 0))
-        points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), none, none)
+        f, violation, g, h = evaluate(x, jnp.any(counts)) if isinstance(request, Ask) else evaluate(x)
+        points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), g, h)
         best = better_of(best, points)
         failed = failed + jnp.sum(counts & ~points.valid)
 

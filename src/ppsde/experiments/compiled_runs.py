@@ -14,7 +14,7 @@ import numpy as np
 
 from ..batch import BatchResult, solve_batch
 from ..engines.cache import remembered
-from ..engines.compiled import float64, one_of
+from ..engines.compiled import float64, one_of, values_of
 from ..engines.tracing import run_of
 from ..problem import Problem
 from ..streams import root_key
@@ -34,7 +34,7 @@ class OneAtATime:
         algorithm = job.algorithm()
 
         def one(key: Any, run: Any, number: Any, lower: Any, upper: Any) -> Any:
-            evaluate = one_of(problems, number)
+            evaluate = one_of(values_of(problems, algorithm), number)
             return run_of(algorithm, evaluate, job.budget, job.record)(lower, upper, jax.random.fold_in(key, run))
 
         began = time.perf_counter()

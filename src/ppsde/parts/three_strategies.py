@@ -38,11 +38,20 @@ class Parameters(Protocol):
 
 
 def trials_of(
-    x: Array, i: Array, strategy: Array, u: Array, parameters: Parameters, settings: Settings, task: Task, rng: Stream
+    x: Array,
+    i: Array,
+    strategy: Array,
+    u: Array,
+    parameters: Parameters,
+    settings: Settings,
+    task: Task,
+    rng: Stream,
+    certain: bool = True,
 ) -> tuple[Array, Array, Array]:
     """One trial (m, d) per target i (m,) with its strategy (m,), and the F and CR (m,) that made it.
 
-    The population x (n, d) is sorted best first; u (m, d) are the uniform numbers of the crossover.
+    The population x (n, d) is sorted best first; u (m, d) are the uniform numbers of the crossover. Unless it is
+    `certain` that one component comes from the mutant, a trial may be its target over again.
     """
     xp = namespace(x)
     (n, d), m = x.shape, i.shape[0]
@@ -56,7 +65,8 @@ def trials_of(
     parents = gather(x, i)
     mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
     crossed = CR if settings.current_to_rand_crossover else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
-    trials = binomial(mutants, parents, crossed, u, place(u_kept, d))
+    kept = place(u_kept, d) if certain else xp.full(m, -1)
+    trials = binomial(mutants, parents, crossed, u, kept)
     spare = rng.uniform(m, d) if settings.repair == "resample" else u
     outside = (trials < task.lower) | (trials > task.upper)
     repair = REPAIRS[settings.repair]
