@@ -49,6 +49,7 @@ LAYERS = (
     "gauntlet",
     "published",
     "suites",
+    "named_problems",
     "reproduction",
     "experiments",
     "stats",

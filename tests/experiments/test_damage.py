@@ -114,12 +114,12 @@ def test_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
 
 
 @pytest.mark.slow
-def test_hundreds_of_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
+def test_a_thousand_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
     sound: tuple[Path, list[bytes]], tmp_path: Path
 ) -> None:
-    flips, cuts = harm(sound, tmp_path, 500, seed=2)
-    print(f"{flips} of 500 flips and {cuts} of 500 cuts noticed; the other flips changed nothing that is read")
-    assert cuts == 500 and flips > 300
+    flips, cuts = harm(sound, tmp_path, 1000, seed=2)
+    print(f"{flips} of 1000 flips and {cuts} of 1000 cuts noticed; the other flips changed nothing that is read")
+    assert cuts == 1000 and flips > 600
 
 
 def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:

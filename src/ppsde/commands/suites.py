@@ -57,9 +57,9 @@ def import_data(arguments: Namespace) -> int:
 
 
 def plot(arguments: Namespace) -> int:
+    from ..named_problems import from_suite
     from ..suites import get
     from ..suites.picture import draw_problem
-    from .target import from_suite
 
     if find_spec("matplotlib") is None:
         raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")

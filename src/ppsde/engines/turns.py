@@ -24,7 +24,7 @@ def runs_on_the_host(
         columns[f"{prefix}f"] = np.array([np.inf if row is None else row.f[0] for row in rows])
         columns[f"{prefix}violation"] = np.array([np.inf if row is None else row.violation[0] for row in rows])
     columns["evaluations"] = np.array([run.evaluations for run in runs])
-    records = [_record(run, budget, record) for run in runs]
+    records = [thinned(run.history, budget, record) for run in runs]
     columns["record"] = {name: np.array([rows[name] for rows in records]) for name in records[0]}
     return columns
 
@@ -36,11 +36,20 @@ def _finished(algorithm: Algorithm, problem: Problem, number: int, budget: int, 
     return run
 
 
-def _record(run: Run, budget: int, record: int) -> dict[str, np.ndarray]:
-    """The last generation that ended within each part of the budget; the start is left out, as compiled runs do."""
-    history = run.history
-    at = ((history["evaluations"][1:] * record - 1) // budget).astype(int)
+def thinned(history: dict[str, np.ndarray], budget: int, record: int) -> dict[str, np.ndarray]:
+    """Of a row per generation, the last within each part of the budget, NaN where none ended there.
+
+    The start is no generation, as in the compiled engine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> thinned({"evaluations": np.array([10.0, 30, 50, 90]), "f": np.array([9.0, 8, 7, 6])}, 100, 4)["f"]
+    array([nan,  7., nan,  6.])
+    """
+    made = np.asarray(history.get("evaluations", ()), float)[1:].astype(np.int64)
+    at = (made * record - 1) // budget
     columns = {name: np.full(record, np.nan) for name in history}
-    for name, values in history.items():
-        columns[name][at] = values[1:]  # of several in one place the last stays
+    for name, column in history.items():
+        columns[name][at] = column[1:]  # of several generations in one part the last one stays
     return columns

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..algorithm import Task
 from ..engines.host import Run
+from ..engines.turns import thinned
 from ..evaluation.backends import evaluator_for
 from ..evaluation.evaluate import Evaluate, Hopeless
 from ..evaluation.policy import Policy
@@ -53,22 +54,3 @@ def _row(job: Job, number: int, problem: Problem, progress: Callable[[int], None
 def _point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
     row = points.take(slice(0, 1))
     return point(row.x[0], float(row.f[0]), float(row.violation[0]), row.g[0], row.h[0], tolerance)
-
-
-def thinned(history: dict[str, np.ndarray], budget: int, record: int) -> dict[str, np.ndarray]:
-    """Of a row per generation, the last within each part of the budget, NaN where none ended there.
-
-    The start is no generation, as in the compiled engine.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> thinned({"evaluations": np.array([10.0, 30, 50, 90]), "f": np.array([9.0, 8, 7, 6])}, 100, 4)["f"]
-    array([nan,  7., nan,  6.])
-    """
-    made = np.asarray(history.get("evaluations", ()), float)[1:].astype(np.int64)
-    at = (made * record - 1) // budget
-    columns = {name: np.full(record, np.nan) for name in history}
-    for name, column in history.items():
-        columns[name][at] = column[1:]  # of several generations in one part the last one stays
-    return columns
