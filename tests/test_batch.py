@@ -154,7 +154,7 @@ def test_what_cannot_be_traced_runs_on_the_host_engine_with_a_warning():
 
 def test_an_algorithm_that_says_so_runs_on_the_host_engine(monkeypatch):
     monkeypatch.setattr(type(ppsde.ALGORITHMS["pps-de"]), "host_only", "its population is a list", raising=False)
-    with pytest.warns(RuntimeWarning, match="pps-de on C05 cannot be compiled.*: its population is a list"):
+    with pytest.warns(RuntimeWarning, match="pps-de on C05 D=4 cannot be compiled.*: its population is a list"):
         result = ppsde.solve_batch(C05, runs=2, **QUICK)
     assert (result.evaluations == 3000).all() and result.compile_seconds == 0
 
