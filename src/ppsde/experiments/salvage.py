@@ -96,7 +96,7 @@ def _by_sqlite(path: Path) -> Iterator[Any]:
         return
     for beyond, order, start in ((">", "ASC", -(2**63)), ("<", "DESC", 2**63 - 1)):
         sql = f"SELECT number, entry FROM entries WHERE number {beyond} ? ORDER BY number {order} LIMIT 1"
-        with suppress(sqlite3.Error, OverflowError), closing(sqlite3.connect(path)) as connection:
+        with suppress(sqlite3.Error, OverflowError, UnicodeDecodeError), closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA cell_size_check = ON")
             at: Any = start
             for _ in range(path.stat().st_size):  # a damaged file could lead in circles
@@ -108,7 +108,7 @@ def _by_sqlite(path: Path) -> Iterator[Any]:
 
 
 def _counted(path: Path) -> int | None:
-    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(path)) as connection:
         (count,) = connection.execute("SELECT count FROM ledger").fetchone() or (None,)
         return count if isinstance(count, int) else None
     return None
