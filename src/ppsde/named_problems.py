@@ -22,7 +22,7 @@ def from_suite(suite: str, name: str, dimension: int | None, instance: int | str
     if instance is None:
         return table.problem(name, dimension)
     if "instance" not in inspect.signature(table.build).parameters:
-        raise ValueError(f"the problems of suite {suite!r} have no instances")
+        raise ValueError(f"instance must not be given: the problems of suite {suite!r} have no instances")
     return table.problem(name, dimension, instance=instance)
 
 
