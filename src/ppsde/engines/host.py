@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ class Run:
     def _take_up(self, snapshot: Snapshot) -> None:
         self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
         self.seed, self.run = snapshot.seed, snapshot.run
+        self._is_in_pieces: Callable[[Any], bool] | None = None  # known from the first state on
         self.state: State | None = snapshot.state
         self.generation = snapshot.generation
         self.requests = snapshot.requests  # answered so far, which is the number of the one that is up
@@ -169,12 +171,27 @@ class Run:
         if self.state is None and not state.population.valid.any() and not spent:
             self._attempt += 1
         else:
-            self.state = _in_one_piece(state)
-            self.kept = _better(self.kept, self.state.population)
+            self.state = (
+                state if self._is_in_pieces is not None and not self._is_in_pieces(state) else self._mend(state)
+            )
+            if not self._kept_is_best():
+                self.kept = _better(self.kept, self.state.population)
             self._record(self.state)
             self.generation += not spent
         self._begin()
         return not self._over
+
+    def _mend(self, state: State) -> State:
+        """The state in one piece; from then on a quick look tells whether another one is."""
+        self._is_in_pieces = _looks_for_pieces(state)
+        return _in_one_piece(state)
+
+    def _kept_is_best(self) -> bool:
+        """Whether nothing better can be in a population than what is kept already."""
+        kept, best = self.kept, self.best
+        return (
+            kept is not None and best is not None and kept.violation[0] == best.violation[0] and kept.f[0] == best.f[0]
+        )
 
     def _begin(self) -> None:
         """Begin a generation, or another attempt at the first population."""
@@ -252,6 +269,30 @@ def _in_one_piece(tree: Any) -> Any:
     for name, value in changed.items():
         object.__setattr__(tree, name, value)
     return tree
+
+
+def _looks_for_pieces(tree: Any) -> Callable[[Any], bool] | None:
+    """A quick test whether some array of a tree like this one is not contiguous; None where there is no quick one."""
+    paths = _paths_of(tree)
+    if len(paths) < 2 or None in paths:
+        return None
+    leaves = attrgetter(*paths)  # type: ignore[arg-type]  # None was ruled out
+    return lambda like: not all(leaf.flags.forc for leaf in leaves(like))
+
+
+def _paths_of(tree: Any, before: str = "") -> list[str | None]:
+    """Where the arrays of a tree stand, as dotted names; None stands for what has none, such as a tuple of arrays."""
+    paths: list[str | None] = []
+    kind: Any = type(tree)
+    for name in _names_of(kind):
+        value = getattr(tree, name)
+        if type(value) is np.ndarray or isinstance(value, np.generic):  # a scalar has the same flags, and is whole
+            paths.append(before + name)
+        elif type(value) is tuple:
+            paths.append(None)
+        else:
+            paths += _paths_of(value, f"{before}{name}.")
+    return paths
 
 
 @cache
