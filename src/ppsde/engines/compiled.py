@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -95,10 +96,10 @@ class Program:
         calls = self._calls(runs.astype(np.uint32))
         workers = 1 if self.aside else os.cpu_count() or 1
         with ThreadPoolExecutor(workers) as pool:
-            waiting = [pool.submit(self._execute, key, call) for call in calls]
+            waiting = deque(pool.submit(self._execute, key, call) for call in calls)
             try:
-                for future in waiting:
-                    numbers, places, out = future.result()
+                while waiting:
+                    numbers, places, out = waiting.popleft().result()  # and forgotten: it is kept in `found`
                     for slot, number in enumerate(numbers):
                         at = slice(slot * self.width, slot * self.width + len(places))
                         _put(found[number], places, {k: v[at] for k, v in out.items()}, len(runs))
