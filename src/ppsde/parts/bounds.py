@@ -28,9 +28,7 @@ def reflect(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> A
     """Mirrored at the bound, again and again until inside: a triangular wave. What is infinite is clamped."""
     xp = namespace(v)
     width = upper - lower
-    period = xp.where(width > 0, width, 1.0)
-    beyond = v / 2 - lower / 2  # halved, so that nothing overflows
-    beyond = beyond - period * xp.floor(beyond / period)  # a division and a floor: remainders are slow on a GPU
+    beyond = xp.remainder(v / 2 - lower / 2, xp.where(width > 0, width, 1.0))  # halved, so that nothing overflows
     wave = lower + 2 * xp.minimum(beyond, width - beyond)
     inside = (v >= lower) & (v <= upper)
     return xp.where(inside, v, xp.clip(xp.where(xp.isfinite(v), wave, v), lower, upper))
