@@ -35,7 +35,7 @@ $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report,pool,dask]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report,pool,dask,parquet]'
 	@touch $@
 
 $(BIN)/python:

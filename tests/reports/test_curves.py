@@ -21,6 +21,13 @@ def test_what_is_known_is_the_last_record_and_nothing_before_the_first() -> None
     assert violation.tolist() == [[np.inf, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0]]
 
 
+def test_parts_of_the_budget_in_which_no_generation_ended_hold_nothing_up() -> None:
+    records = Records([np.nan, 150, np.nan, 250], [[np.nan, 9.0, np.nan, 5.0]], [[np.nan, 0.5, np.nan, 0.0]])
+    f, violation = known_at(records, np.array([100, 200, 300]))
+    assert f.tolist() == [[np.inf, np.inf, 5.0]]
+    assert violation.tolist() == [[np.inf, 0.5, 0.0]]
+
+
 def test_quartiles_are_values_of_runs_and_the_worse_of_two() -> None:
     records = Records([10], [[4.0], [1.0], [3.0], [2.0]])
     assert curves(records, np.array([10])).f[:, 0].tolist() == [1.0, 3.0, 3.0]

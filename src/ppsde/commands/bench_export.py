@@ -17,7 +17,8 @@ def add(tasks: Any) -> None:
         "export",
         "a study as files for other programs",
         "Write the runs of a study as result files of the CEC competitions (cec), as a\n"
-        "folder for IOHanalyzer (ioh), or as Parquet tables (parquet, needs pyarrow).",
+        "folder for IOHanalyzer and iohinspector (ioh), or as Parquet tables (parquet,\n"
+        "needs pyarrow).",
         "ppsde bench export study.db --format cec -o results",
     )
     task.add_argument("store", type=Path, metavar="STORE")

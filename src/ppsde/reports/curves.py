@@ -51,8 +51,8 @@ def curves(records: Records, at: np.ndarray) -> Curves:
 
 def known_at(records: Records, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The best feasible objective and the least violation after so many evaluations, (runs, points) each."""
-    made = np.fmax.accumulate(records.evaluations, axis=1)
-    index = np.array([(row <= at[:, None]).sum(axis=1) for row in made]) - 1  # NaN is never <=
+    made = np.maximum.accumulate(np.nan_to_num(records.evaluations), axis=1)  # 0 before the first record
+    index = np.array([(row <= at[:, None]).sum(axis=1) for row in made]) - 1
     last = np.maximum(index, 0)
     f = np.where(index >= 0, np.take_along_axis(records.feasible_f, last, axis=1), np.inf)
     violation = np.where(index >= 0, np.take_along_axis(records.least_violation, last, axis=1), np.inf)
