@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import BatchResult, solve_batch
+from ..batch import BatchResult, compile_batch, solve_batch
 from ..engines.cache import remembered
 from ..engines.compiled import float64, one_of, values_of
 from ..engines.tracing import run_of
@@ -64,26 +64,33 @@ def rows_one_at_a_time(
         progress((k + 1) * job.budget)
 
 
+def compile_side_by_side(jobs: Sequence[Job], beside: Sequence[Problem]) -> None:
+    """Make the program of `rows_side_by_side` ready; several may be made at a time."""
+    compile_batch(list(beside), **_batch(jobs[0]))
+
+
 def rows_side_by_side(jobs: Sequence[Job], problems: Sequence[Problem], beside: Sequence[Problem]) -> list[list[Row]]:
     """The rows of several jobs that differ in their problems only, all runs at once.
 
     The program is that of all problems in `beside`, whether they are wanted now or not: which way a device adds up
     depends on what is there.
     """
-    first = jobs[0]
-    algorithm = first.algorithm()
-    batches = solve_batch(
-        list(beside),
-        method=first.method,
-        runs=list(first.runs),
-        max_evaluations=first.budget,
-        seed=first.seed,
-        record=first.record,
-        device=first.device,
-        options={name: getattr(algorithm, name) for name in first.settings},
-    )
+    batches = solve_batch(list(beside), **_batch(jobs[0]), seed=jobs[0].seed)
     of = {id(problem): batch for problem, batch in zip(beside, batches, strict=True)}
     return [_rows(job, problem, of[id(problem)]) for job, problem in zip(jobs, problems, strict=True)]
+
+
+def _batch(job: Job) -> dict[str, Any]:
+    """A job as arguments of a batch, but for its problem and seed."""
+    algorithm = job.algorithm()
+    return {
+        "method": job.method,
+        "runs": list(job.runs),
+        "max_evaluations": job.budget,
+        "record": job.record,
+        "device": job.device,
+        "options": {name: getattr(algorithm, name) for name in job.settings},
+    }
 
 
 def _rows(job: Job, problem: Problem, batch: BatchResult) -> list[Row]:

@@ -32,6 +32,7 @@ from .workers import Worker
 POLL = 1.0  # seconds between two looks for jobs that others have given up
 PULSE = 0.2  # seconds between two looks at the clock
 ATTEMPTS = 2  # at a job whose process dies
+AHEAD = 8  # programs that a GPU's process has at a time, most of them being compiled; one runs
 MOST_SIDE_BY_SIDE = 64  # jobs in one program of a GPU: more than any suite has problems
 
 
@@ -143,7 +144,7 @@ class _Session:
 
     def _hire(self) -> None:
         """Processes for the host; one process of threads for what is compiled for the CPU; one for the GPU."""
-        for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, 1)):
+        for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, AHEAD)):
             there = sum(worker.kind == kind for worker in self._crew)
             if there < most:
                 jobs = (*self._todo.values(), *self._again, *self._held.values())

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -82,6 +83,8 @@ class Bench:
         self._stack = ExitStack()
         self._problems: dict[tuple[Any, ...], Problem] = {}
         self._programs: dict[str, Any] = {}
+        self._compiling: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # by program
+        self._device = threading.Lock()  # one program at a time runs on a GPU, while others are compiled
 
     def do(self, request: dict[str, Any]) -> None:
         """Do the jobs of a request, and send the rows of each."""
@@ -118,7 +121,7 @@ class Bench:
     def _side_by_side(self, jobs: Sequence[Job], problems: Sequence[Problem], beside: Sequence[dict[str, Any]]) -> None:
         import jax
 
-        from .compiled_runs import rows_side_by_side
+        from .compiled_runs import compile_side_by_side, rows_side_by_side
 
         device = jobs[0].device
         try:
@@ -126,14 +129,22 @@ class Bench:
         except RuntimeError as error:  # no fault of the runs
             self._send({"kind": "fatal", "message": f"there is no device {device!r} here: {error}"})
             return
-        began = time.perf_counter()
+        self._send({"kind": "compiling"})
+        began = ready = time.perf_counter()
         try:
-            found = rows_side_by_side(jobs, problems, self._problems_of(beside))
+            together = self._problems_of(beside)
+            with self._lock:
+                compiling = self._compiling[_program_key(jobs[0], beside)]
+            with compiling:  # whoever comes second finds it compiled
+                compile_side_by_side(jobs, together)
+            with self._device:
+                ready = time.perf_counter()
+                found = rows_side_by_side(jobs, problems, together)
         except Exception as error:
             found = [_failures(job, error) for job in jobs]
-        seconds = (time.perf_counter() - began) / len(jobs)
+        ended = time.perf_counter()
         for job, rows in zip(jobs, found, strict=True):
-            self._finished(job, rows, seconds, 0.0)
+            self._finished(job, rows, (ended - ready) / len(jobs), (ready - began) / len(jobs))
 
     def _finished(self, job: Job, rows: Sequence[Row], seconds: float, compiling: float) -> None:
         payloads = [packed(row) for row in rows]
@@ -181,7 +192,7 @@ class Bench:
         """The program that runs the job and others like it, compiled once."""
         from .compiled_runs import OneAtATime
 
-        key = canonical([job.method, job.settings, job.dimension, job.budget, job.record, beside])
+        key = _program_key(job, beside)
         if key not in self._programs:
             self._send({"kind": "compiling"})
             problems = self._problems_of(beside)
@@ -195,6 +206,10 @@ class Bench:
         if isinstance(program, Exception):
             raise program
         return program
+
+
+def _program_key(job: Job, beside: Sequence[dict[str, Any]]) -> str:
+    return canonical([job.method, job.settings, job.dimension, job.budget, job.record, beside])
 
 
 def _device(job: Job) -> str:
