@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from reference.aga_pps import ReferenceAGAPPS
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.options import settings_of, tried
+from reference.small_problems import PROBLEMS, end_of, feasible_best_of, states_of
+from reference.walking import (
+    Walk,
+    assert_close,
+    assert_same_memory,
+    assert_same_points,
+    follow_population,
+    remembered,
+    walk_together,
+)
 
 from ppsde.algorithm import Task
 from ppsde.algorithms.aga_pps import AGAPPS, State
 from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
 # Gains, differences of nearly equal numbers, enlarge rounding before they weigh what a memory learns.
 CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
@@ -54,34 +62,27 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def assert_same(fast: State, slow: ReferenceAGAPPS) -> None:
-    where = f"generation {slow.G}"
-    assert int(fast.generation) == slow.G
-    assert_same_points(fast.population, slow.population, where, **CLOSE)
+def assert_same(fast: State, slow: ReferenceAGAPPS, where: str) -> None:
+    assert int(fast.generation) == slow.G, where
+    assert_same_points(fast.population, slow.population, where, CLOSE)
     assert bool(fast.stage.pull) == slow.pull, where
-    np.testing.assert_allclose([fast.stage.epsilon, fast.stage.start], [slow.eps, slow.eps_0], **CLOSE, err_msg=where)
+    assert_close([fast.stage.epsilon, fast.stage.start], [slow.eps, slow.eps_0], where, CLOSE)
     assert fast.successes.counts.tolist() == slow.successes, where
-    np.testing.assert_allclose(fast.memory.F, slow.M_F, **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
+    assert_same_memory(fast.memory, slow.M_F, slow.M_CR, slow.k, where, CLOSE)
 
 
-def walk_together(settings: AGAPPS, problem: str) -> list[State]:
-    slow = ReferenceAGAPPS(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert_same(state, slow)
-        slow.population = listed(state.population)
-        slow.M_F, slow.M_CR = state.memory.F.tolist(), state.memory.CR.tolist()
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    return states
+def follow(slow: ReferenceAGAPPS, fast: State) -> None:
+    follow_population(slow, fast)
+    slow.M_F, slow.M_CR = remembered(fast.memory)
+
+
+def walk(settings: AGAPPS, problem: str) -> Walk:
+    return walk_together(ReferenceAGAPPS, settings, problem, BUDGET, assert_same, follow, CLOSE)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_take_every_step_alike(problem: str) -> None:
-    states = walk_together(AGAPPS(**SMALL), problem)
+    states = walk(AGAPPS(**SMALL), problem).states
     assert not states[1].stage.pull and states[-1].stage.pull, "from push to pull"
     if problem in ("inequalities", "equalities"):
         assert any(state.stage.epsilon > 0 for state in states), "with room"
@@ -90,21 +91,17 @@ def test_both_take_every_step_alike(problem: str) -> None:
 @pytest.mark.parametrize("problem", ["inequalities", "failing"])
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(AGAPPS(**{**SMALL, **options}), problem)
+    walk(AGAPPS(**{**SMALL, **options}), problem)
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    def ends(more: dict[str, Any]) -> list[Any]:
-        settings = AGAPPS(**{**SMALL, **more})
-        return [states_of(settings, problem, BUDGET)[1][-1].population.x.tolist() for problem in PROBLEMS]
-
-    assert ends(options) != ends({})
+    usual, other = AGAPPS(**SMALL), AGAPPS(**{**SMALL, **options})
+    assert any(end_of(other, problem, BUDGET) != end_of(usual, problem, BUDGET) for problem in PROBLEMS)
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried == {field.name for field in dataclasses.fields(AGAPPS)}
+    assert tried(ALTERNATIVES) == settings_of(AGAPPS)
 
 
 def test_without_anything_set_there_are_five_members_for_each_variable_but_forty_at_least() -> None:
@@ -135,9 +132,8 @@ def test_push_ignores_the_constraints_and_pull_returns_to_them() -> None:
 
 
 def test_it_solves_a_problem_with_inequalities() -> None:
-    run, _ = states_of(AGAPPS(), "inequalities", 15_000)
-    assert run.best is not None and run.best.feasible[0]
-    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-2)
+    best = feasible_best_of(AGAPPS(), "inequalities", 15_000)
+    np.testing.assert_allclose(best.x[0], 1.5, atol=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from reference import small_problems
 from reference.c2ode import ReferenceC2oDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, Values, assert_same_points, listed, states_of
+from reference.options import named, settings_of, tried
+from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, Problem, Values, end_of, states_of
+from reference.walking import (
+    Walk,
+    assert_answers_the_best_of,
+    assert_close,
+    assert_same_points,
+    driven,
+    follow_population,
+    walk_together,
+)
 
-from ppsde.algorithm import Ask, Task
+from ppsde.algorithm import Task
 from ppsde.algorithms.c2ode import C2oDE, State
-from ppsde.arrays import namespace
+from ppsde.arrays import Array, namespace
 from ppsde.engines.compiled import float64
-from ppsde.engines.host import Run
 from ppsde.parts.closing_epsilon import ClosingEpsilon
 from ppsde.population import Population, evaluated
 from ppsde.streams import NumpyStream, Tape
 from ppsde.violation import TOLERANCE
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}  # sums in another order
 SMALL: dict[str, Any] = {"population_size": 12}
 GENERATIONS = 30
 VARIED = ("inequalities", "equalities")  # on which every setting is tried
@@ -38,11 +43,7 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def named(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
-
-
-def never_feasible(x: Any) -> Values:
+def never_feasible(x: Sequence[float]) -> Values:
     """Every point violates by the same amount, save near the lower bounds: the spread of the violation is soon 0."""
     return sum(v * v for v in x), [max(1.0, -1.0 - x[0])], []
 
@@ -53,60 +54,49 @@ def budget_of(settings: C2oDE) -> int:
     return n + GENERATIONS * 3 * n + 7
 
 
-def walk_together(settings: C2oDE, problem: str, following: bool) -> tuple[Run, list[State], ReferenceC2oDE]:
+def assert_same(fast: State, slow: ReferenceC2oDE, where: str) -> None:
+    assert_same_points(fast.population, slow.population, where)
+    assert_close(fast.closing.elapsed, slow.t, where)
+    assert_close(fast.closing.epsilon(slow.settings.closes), slow.epsilon(), where)
+
+
+def follow(slow: ReferenceC2oDE, fast: State) -> None:
+    follow_population(slow, fast)
+    slow.t = float(fast.closing.elapsed)
+
+
+def walk(settings: C2oDE, problem: str | Problem, following: bool) -> Walk:
     budget = budget_of(settings)
-    slow = ReferenceC2oDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, budget)
-    for state in states:
-        G = int(state.generation)
-        if G > 0:
-            slow.generation(NumpyStream(SEED, 0, G))
-        assert_same_points(state.population, slow.population, f"generation {G}", **CLOSE)
-        np.testing.assert_allclose(state.closing.elapsed, slow.t, **CLOSE)
-        np.testing.assert_allclose(state.closing.epsilon(settings.closes), slow.epsilon(), **CLOSE)
-        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
-            slow.population, slow.t = listed(state.population), float(state.closing.elapsed)
-    assert run.evaluations == slow.judge.evaluations == budget
-    return run, states, slow
+    return walk_together(ReferenceC2oDE, settings, problem, budget, assert_same, follow if following else None)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(C2oDE(**SMALL), problem, following=False)
+    walk(C2oDE(**SMALL), problem, following=False)
 
 
 @pytest.mark.parametrize("problem", VARIED)
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(C2oDE(**{**SMALL, **options}), problem, following=True)
+    walk(C2oDE(**{**SMALL, **options}), problem, following=True)
 
 
-@cache
-def end_of(options: tuple[tuple[str, Any], ...], problem: str) -> Any:
-    settings = C2oDE(**{**SMALL, **dict(options)})
-    return states_of(settings, problem, budget_of(settings))[1][-1].population.x.tolist()
+def end(options: dict[str, Any], problem: str) -> list[list[float]]:
+    settings = C2oDE(**{**SMALL, **options})
+    return end_of(settings, problem, budget_of(settings))
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    assert any(end_of(tuple(options.items()), problem) != end_of((), problem) for problem in VARIED)
+    assert any(end(options, problem) != end({}, problem) for problem in VARIED)
 
 
 def test_no_setting_is_forgotten() -> None:
-    assert {name for options in ALTERNATIVES for name in options} == {f.name for f in dataclasses.fields(C2oDE)}
+    assert tried(ALTERNATIVES) == settings_of(C2oDE)
 
 
-@pytest.fixture
-def never(monkeypatch: pytest.MonkeyPatch) -> str:
-    extra: dict[str, Callable[..., Values]] = {**PROBLEMS, "never feasible": never_feasible}
-    monkeypatch.setattr(small_problems, "PROBLEMS", extra)
-    monkeypatch.setitem(globals(), "PROBLEMS", extra)
-    return "never feasible"
-
-
-def test_a_population_that_is_infeasible_and_without_spread_is_drawn_anew(never: str) -> None:
-    run, states, slow = walk_together(C2oDE(**SMALL), never, following=False)
+def test_a_population_that_is_infeasible_and_without_spread_is_drawn_anew() -> None:
+    run, states, slow = walk(C2oDE(**SMALL), never_feasible, following=False)
     assert slow.restarts > 3
     stood = [old.closing.elapsed == new.closing.elapsed for old, new in pairwise(states)]
     assert sum(stood) == slow.restarts, "and epsilon waits for it"
@@ -115,13 +105,13 @@ def test_a_population_that_is_infeasible_and_without_spread_is_drawn_anew(never:
     assert run.history["evaluations"][int(new.generation)] - run.history["evaluations"][int(old.generation)] == 12
 
 
-def test_a_restart_that_the_budget_cuts_keeps_the_members_that_it_does_not_reach(never: str) -> None:
+def test_a_restart_that_the_budget_cuts_keeps_the_members_that_it_does_not_reach() -> None:
     settings = C2oDE(**SMALL)
-    _, states, _ = walk_together(settings, never, following=False)
+    states = walk(settings, never_feasible, following=False).states
     restart = next(int(new.generation) for old, new in pairwise(states) if old.closing.elapsed == new.closing.elapsed)
-    used = states_of(settings, never, budget_of(settings))[0].history["evaluations"][restart - 1]
+    used = states_of(settings, never_feasible, budget_of(settings))[0].history["evaluations"][restart - 1]
     # Epsilon is 0 in neither, and as all violate alike it does not matter: the same way up to the restart.
-    _, cut = states_of(settings, never, int(used) + 5)
+    _, cut = states_of(settings, never_feasible, int(used) + 5)
     before, after = cut[-2].population, cut[-1].population
     kept = (before.x == after.x).all(axis=1)
     assert kept.tolist() == [False] * 5 + [True] * 7
@@ -139,9 +129,7 @@ def test_epsilon_closes_half_way() -> None:
 def test_the_answer_is_the_best_of_the_last_population() -> None:
     settings = C2oDE(**SMALL)
     run, states = states_of(settings, "equalities", budget_of(settings))
-    last = states[-1].population
-    assert run.answer is not None
-    assert (run.answer.violation[0], run.answer.f[0]) == min(zip(last.violation, last.f, strict=True))
+    assert_answers_the_best_of(run, states[-1].population)
 
 
 @pytest.mark.parametrize(
@@ -166,11 +154,11 @@ def test_restarts_in_jax_are_those_of_numpy() -> None:
 
     settings, budget = C2oDE(**SMALL), 2000
     task = Task(LOWER, UPPER, budget)
-    state = driven(settings.start(task, NumpyStream(SEED, 0, 0)))
+    state = driven(settings.start(task, NumpyStream(SEED, 0, 0)), all_violating)
     restarts = 0
     for G in range(1, 6):
         tape = Tape.record(NumpyStream(SEED, 0, G))
-        after = driven(settings.generation(state, task, tape))
+        after = driven(settings.generation(state, task, tape), all_violating)
         with float64():
             there = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), budget)
             p, closing = state.population, state.closing
@@ -178,7 +166,7 @@ def test_restarts_in_jax_are_those_of_numpy() -> None:
             traced = State(
                 population, jnp.asarray(G - 1), ClosingEpsilon(*map(jnp.asarray, (closing.start, closing.elapsed)))
             )
-            traced = driven(settings.generation(traced, there, Tape(tape.draws, jnp.asarray)))
+            traced = driven(settings.generation(traced, there, Tape(tape.draws, jnp.asarray)), all_violating)
         np.testing.assert_allclose(traced.population.x, after.population.x, rtol=1e-12, atol=1e-12)
         assert float(traced.closing.elapsed) == float(after.closing.elapsed)
         restarts += float(after.closing.elapsed) == float(state.closing.elapsed)
@@ -186,18 +174,7 @@ def test_restarts_in_jax_are_those_of_numpy() -> None:
     assert 0 < restarts < 5
 
 
-def driven(coroutine: Any) -> Any:
-    """A coroutine to its end on a problem that no point of is feasible, all violating alike in half of the box."""
-    points = None
-    while True:
-        try:
-            request = coroutine.send(points)
-        except StopIteration as end:
-            return end.value
-        x = request.x if isinstance(request, Ask) else request
-        xp = namespace(x)
-        g = xp.maximum(1.0, 1.0 - x[:, :1])
-        points = evaluated(x, (x * x).sum(axis=1), g, x[:, :0], TOLERANCE)
-        if isinstance(request, Ask):
-            lost = xp.where(request.wanted, 0.0, np.inf)
-            points = dataclasses.replace(points, f=points.f + lost, violation=points.violation + lost)
+def all_violating(x: Array) -> Population:
+    """On a problem that no point of is feasible, all violating alike in half of the box."""
+    xp = namespace(x)
+    return evaluated(x, (x * x).sum(axis=1), xp.maximum(1.0, 1.0 - x[:, :1]), x[:, :0], TOLERANCE)

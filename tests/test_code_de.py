@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
 import pytest
 from reference.code_de import ReferenceCoDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.small_problems import PROBLEMS, end_of, states_of
+from reference.walking import assert_answers_the_best_of, assert_same_points, follow_population, walk_together
 
-from ppsde.algorithms.code_de import CoDE
+from ppsde.algorithms.code_de import CoDE, State
 from ppsde.parts.handling import TECHNIQUES
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}  # sums in another order
 GENERATIONS = 30
 VARIED = ("inequalities", "equalities")  # on which every rule is tried
 
@@ -26,31 +21,25 @@ def budget_of(settings: CoDE) -> int:
     return settings.population_size * (1 + 3 * GENERATIONS) + 7
 
 
-def walk_together(settings: CoDE, problem: str, following: bool) -> None:
-    budget = budget_of(settings)
-    slow = ReferenceCoDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, budget)
-    for state in states:
-        G = int(state.generation)
-        if G > 0:
-            slow.generation(NumpyStream(SEED, 0, G))
-        assert_same_points(state.population, slow.population, f"generation {G}", **CLOSE)
-        assert state.wins.tolist() == slow.wins, f"generation {G}"
-        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
-            slow.population = listed(state.population)
-    assert run.evaluations == slow.judge.evaluations == budget
-    assert min(slow.wins) > 10, "every strategy has its say"
+def assert_same(fast: State, slow: ReferenceCoDE, where: str) -> None:
+    assert_same_points(fast.population, slow.population, where)
+    assert fast.wins.tolist() == slow.wins, where
+
+
+def walk(settings: CoDE, problem: str, following: bool) -> None:
+    follow = follow_population if following else None
+    way = walk_together(ReferenceCoDE, settings, problem, budget_of(settings), assert_same, follow)
+    assert min(way.slow.wins) > 10, "every strategy has its say"
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(CoDE(population_size=12), problem, following=False)
+    walk(CoDE(population_size=12), problem, following=False)
 
 
 @pytest.mark.parametrize("size", [6, 30])
 def test_both_take_every_step_alike_whatever_the_size(size: int) -> None:
-    walk_together(CoDE(population_size=size), "inequalities", following=True)
+    walk(CoDE(population_size=size), "inequalities", following=True)
 
 
 def test_the_members_of_a_population_never_get_worse_by_the_feasibility_rule() -> None:
@@ -64,24 +53,18 @@ def test_the_members_of_a_population_never_get_worse_by_the_feasibility_rule() -
 
 @pytest.mark.parametrize("rule", [name for name in TECHNIQUES if name != "feasibility"])
 def test_every_rule_can_be_set_and_leads_another_way(rule: str) -> None:
-    assert any((end_of(rule, problem) != end_of("feasibility", problem)).any() for problem in VARIED)
+    assert any(end(rule, problem) != end("feasibility", problem) for problem in VARIED)
 
 
-@cache
-def end_of(rule: str, problem: str) -> np.ndarray:
-    budget = 5000  # until violations are so small that a static epsilon can forgive them
-    run, states = states_of(CoDE(population_size=12, rule=rule), problem, budget)
-    assert run.evaluations == budget
-    x: np.ndarray = states[-1].population.x
-    return x
+def end(rule: str, problem: str) -> list[list[float]]:
+    # 5000: until violations are so small that a static epsilon can forgive them
+    return end_of(CoDE(population_size=12, rule=rule), problem, 5000)
 
 
 def test_the_answer_is_the_best_of_the_last_population() -> None:
     settings = CoDE(population_size=12, rule="stochastic-ranking")
     run, states = states_of(settings, "inequalities", budget_of(settings))
-    last = states[-1].population
-    assert run.answer is not None
-    assert (run.answer.violation[0], run.answer.f[0]) == min(zip(last.violation, last.f, strict=True))
+    assert_answers_the_best_of(run, states[-1].population)
 
 
 def test_a_wrong_setting_is_named() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference.emages import ReferenceEMAgES
+from reference.options import named, settings_of, tried
 from reference.single_points import Point
 from reference.small_problems import (
     LOWER,
@@ -18,19 +19,27 @@ from reference.small_problems import (
     UPPER,
     D,
     Values,
-    assert_same_points,
-    by_rows,
+    end_of,
+    feasible_best_of,
     inequalities,
-    listed,
+    points_of,
     states_of,
 )
+from reference.walking import (
+    Walk,
+    assert_close,
+    assert_same_draws,
+    assert_same_points,
+    driven,
+    listed,
+    literal,
+    walk_together,
+)
 
-from ppsde.algorithm import Ask, Task
+from ppsde.algorithm import Task
 from ppsde.algorithms.emages import EMAgES, State
-from ppsde.engines.host import Run
-from ppsde.population import choose, evaluated, forgotten
-from ppsde.streams import NumpyStream, Tape
-from ppsde.violation import TOLERANCE
+from ppsde.population import forgotten
+from ppsde.streams import NumpyStream
 
 # Difference quotients over 1e-4 enlarge rounding ten thousand times before it gets into a point and the law.
 CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
@@ -62,41 +71,30 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def assert_same(fast: State, slow: ReferenceEMAgES) -> None:
-    where = f"generation {slow.g}"
+def assert_same(fast: State, slow: ReferenceEMAgES, where: str) -> None:
     assert int(fast.generation) == slow.g, where
-    assert_same_points(fast.population, slow.population, where, **CLOSE)
-    assert_same_points(fast.incumbent, [slow.incumbent], where, **CLOSE)
+    assert_same_points(fast.population, slow.population, where, CLOSE)
+    assert_same_points(fast.incumbent, [slow.incumbent], where, CLOSE)
     law = fast.mutation
     for ours, theirs in ((law.mean, slow.m), (law.M, slow.M), (law.path, slow.p_sigma), (law.sigma, slow.sigma)):
-        np.testing.assert_allclose(ours, theirs, **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.level.epsilon, slow.eps, **CLOSE, err_msg=where)
+        assert_close(ours, theirs, where, CLOSE)
+    assert_close(fast.level.epsilon, slow.eps, where, CLOSE)
 
 
 def follow(slow: ReferenceEMAgES, fast: State) -> None:
-    """Set the literal version to exactly where the fast one stands, so that rounding does not add up over a run."""
     law = fast.mutation
     slow.m, slow.M, slow.p_sigma, slow.sigma = law.mean.tolist(), law.M.tolist(), law.path.tolist(), float(law.sigma)
     slow.population, slow.incumbent = listed(fast.population), listed(fast.incumbent)[0]
     slow.eps_0, slow.gamma = float(fast.level.start), float(fast.level.power)
 
 
-def walk_together(settings: EMAgES, problem: str, budget: int = BUDGET) -> list[State]:
-    slow = ReferenceEMAgES(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, budget)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert_same(state, slow)
-        follow(slow, state)
-    assert run.evaluations == slow.judge.evaluations == budget
-    return states
+def walk(settings: EMAgES, problem: str, budget: int = BUDGET) -> Walk:
+    return walk_together(ReferenceEMAgES, settings, problem, budget, assert_same, follow, CLOSE)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_take_every_step_alike(problem: str) -> None:
-    states = walk_together(EMAgES(**SMALL), problem)
+    states = walk(EMAgES(**SMALL), problem).states
     assert len(states) > 30
     if problem != "unconstrained":
         levels = [float(state.level.epsilon) for state in states]
@@ -104,47 +102,23 @@ def test_both_take_every_step_alike(problem: str) -> None:
 
 
 @pytest.mark.parametrize("problem", ["equalities", "failing"])
-@pytest.mark.parametrize("options", ALTERNATIVES, ids=lambda options: "{}={}".format(*next(iter(options.items()))))
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(EMAgES(**{**SMALL, **options}), problem, budget=500)
+    walk(EMAgES(**{**SMALL, **options}), problem, budget=500)
 
 
-@pytest.mark.parametrize("options", ALTERNATIVES, ids=lambda options: "{}={}".format(*next(iter(options.items()))))
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    usual, other = (
-        states_of(EMAgES(**{**SMALL, **more}), "equalities", 700)[1][-1].population.x for more in ({}, options)
-    )
-    assert usual.shape != other.shape or (usual != other).any()
+    usual, other = (end_of(EMAgES(**{**SMALL, **more}), "equalities", 700) for more in ({}, options))
+    assert usual != other
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried == {field.name for field in dataclasses.fields(EMAgES)}
+    assert tried(ALTERNATIVES) == settings_of(EMAgES)
 
 
 def test_both_ask_for_the_same_draws() -> None:
-    settings = EMAgES(**SMALL)
-    task = Task(LOWER, UPPER, BUDGET)
-    slow = ReferenceEMAgES(settings, inequalities, LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    state: State | None = None
-    for generation in range(3):
-        tape = Tape.record(NumpyStream(SEED, 0, generation))
-        coroutine = settings.start(task, tape) if state is None else settings.generation(state, task, tape)
-        request = next(coroutine)
-        while True:
-            x = request.x if isinstance(request, Ask) else request
-            points = evaluated(x, *by_rows(inequalities, x), TOLERANCE)
-            if isinstance(request, Ask):
-                points = choose(request.wanted, points, forgotten(points))
-            try:
-                request = coroutine.send(points)
-            except StopIteration as end:
-                state = end.value
-                break
-        replayed = Tape(tape.draws)
-        slow.start(replayed) if generation == 0 else slow.generation(replayed)
-        with pytest.raises(IndexError):
-            replayed.uniform(1)
+    assert_same_draws(ReferenceEMAgES, EMAgES(**SMALL), inequalities, BUDGET, assert_same)
 
 
 def evaluations_by_generation(settings: EMAgES, problem: str, budget: int = BUDGET) -> np.ndarray:
@@ -171,9 +145,7 @@ def test_repair_makes_linear_equalities_hold_at_once() -> None:
         return sum(x), [], [x[0] + 2 * x[1] - 1.0, x[2] - x[3]]
 
     settings = EMAgES(repair_probability=1.0, sigma=0.3)
-    run = Run(settings, Task(LOWER, UPPER, 16 + 16 * (D + 2)), seed=SEED, tolerance=TOLERANCE)
-    while run.wanted is not None:
-        run.supply(*by_rows(linear, run.wanted))
+    run, _ = states_of(settings, linear, 16 + 16 * (D + 2))
     assert run.completed == 1 and run.state is not None
     assert run.state.population.feasible.all()
 
@@ -243,16 +215,8 @@ def test_nothing_is_learned_from_a_generation_without_values() -> None:
     before = states_of(settings, "inequalities", 100)[1][0]
     task = Task(LOWER, UPPER, BUDGET)
     coroutine = settings.generation(before, task, NumpyStream(SEED, 0, 1))
-    points = None
     with np.errstate(all="ignore"):
-        while True:
-            try:
-                request = coroutine.send(points)  # type: ignore[arg-type]
-            except StopIteration as end:
-                after = end.value
-                break
-            x = request.x if isinstance(request, Ask) else request
-            points = forgotten(evaluated(x, *by_rows(inequalities, x), TOLERANCE))
+        after = driven(coroutine, lambda x: forgotten(points_of(inequalities, x)))
     for name in ("mean", "M", "path", "sigma"):
         assert np.array_equal(getattr(after.mutation, name), getattr(before.mutation, name)), name
     assert after.incumbent.f[0] == before.incumbent.f[0]
@@ -260,10 +224,9 @@ def test_nothing_is_learned_from_a_generation_without_values() -> None:
 
 @pytest.mark.parametrize("seed", [20, 21, 22])
 def test_it_solves_a_problem_with_inequalities(seed: int) -> None:
-    run, _ = states_of(EMAgES(), "inequalities", 8000, seed)
-    assert run.best is not None and run.best.feasible[0]
-    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-3)  # by symmetry: 6.05 - 6 - 0.05 = 0
-    assert run.best.f[0] == pytest.approx(1.01, abs=1e-6)
+    best = feasible_best_of(EMAgES(), "inequalities", 8000, seed)
+    np.testing.assert_allclose(best.x[0], 1.5, atol=1e-3)  # by symmetry: 6.05 - 6 - 0.05 = 0
+    assert best.f[0] == pytest.approx(1.01, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +245,7 @@ def test_wrong_settings_are_named(options: dict[str, Any], message: str) -> None
 
 def test_the_literal_version_is_not_led_by_points_without_values() -> None:
     """Otherwise agreement with it would say nothing about them."""
-    slow = ReferenceEMAgES(EMAgES(), PROBLEMS["failing"], LOWER.tolist(), UPPER.tolist(), 200, TOLERANCE)
+    slow = literal(ReferenceEMAgES, EMAgES(), "failing", 200)
     slow.start(NumpyStream(SEED, 0, 0))
     assert any(p.failed for p in slow.population) and not slow.population[0].failed
     assert slow.population[-1] == Point(slow.population[-1].x)

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from reference.epsde import ALL, ReferenceEPSDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.options import settings_of, tried
+from reference.small_problems import PROBLEMS, end_of, feasible_best_of, states_of
+from reference.walking import Walk, assert_same_points, follow_population, walk_together
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.algorithms.epsde import COMBINATIONS, CR_POOL, EPSDE, F_POOL, State, Winners
 from ppsde.parts.handling import TECHNIQUES
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 SMALL: dict[str, Any] = {"population_size": 10}
 BUDGET = 10 * 60 + 3  # the last generation is cut
 
@@ -30,49 +29,40 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def walk_together(settings: EPSDE, problem: str) -> list[State]:
-    slow = ReferenceEPSDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        where = f"generation {slow.G}"
-        assert_same_points(state.population, slow.population, where, **CLOSE)
-        assert [ALL[number] for number in state.combination] == slow.combination, where
-        assert [c for c, count in zip(ALL, state.winners.counts, strict=True) for _ in range(count)] == slow.winners
-        slow.population = listed(state.population)
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    return states
+def assert_same(fast: State, slow: ReferenceEPSDE, where: str) -> None:
+    assert_same_points(fast.population, slow.population, where)
+    assert [ALL[number] for number in fast.combination] == slow.combination, where
+    winners = [c for c, count in zip(ALL, fast.winners.counts, strict=True) for _ in range(count)]
+    assert winners == slow.winners, where
+
+
+def walk(settings: EPSDE, problem: str) -> Walk:
+    return walk_together(ReferenceEPSDE, settings, problem, BUDGET, assert_same, follow_population)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_take_every_step_alike(problem: str) -> None:
-    walk_together(EPSDE(**SMALL), problem)
+    walk(EPSDE(**SMALL), problem)
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any]) -> None:
-    states = walk_together(EPSDE(**{**SMALL, **options}), "failing")
-    usual, other = states_of(EPSDE(**SMALL), "failing", BUDGET)[1][-1].population.x, states[-1].population.x
-    assert usual.shape != other.shape or (usual != other).any(), "the setting has no effect here"
+    other = walk(EPSDE(**{**SMALL, **options}), "failing").states[-1].population.x.tolist()
+    assert other != end_of(EPSDE(**SMALL), "failing", BUDGET), "the setting has no effect here"
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried | {"rule"} == set(EPSDE.__dataclass_fields__)
+    assert tried(ALTERNATIVES) | {"rule"} == settings_of(EPSDE)
 
 
 @pytest.mark.parametrize("rule", TECHNIQUES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
-    run, _ = states_of(EPSDE(**SMALL, rule=rule), "inequalities", 1500)
-    assert run.best is not None and run.best.feasible[0]
+    feasible_best_of(EPSDE(**SMALL, rule=rule), "inequalities", 1500)
 
 
 def test_the_technique_makes_a_difference() -> None:
-    by_epsilon, usual = (
-        states_of(EPSDE(**SMALL, **o), "inequalities", 500)[1] for o in ({"rule": "epsilon-quantile"}, {})
-    )
+    both = EPSDE(**SMALL, rule="epsilon-quantile"), EPSDE(**SMALL)
+    by_epsilon, usual = (states_of(settings, "inequalities", 500)[1] for settings in both)
     assert (by_epsilon[20].population.x != usual[20].population.x).any()
 
 
@@ -122,9 +112,8 @@ def test_before_anything_won_combinations_are_new() -> None:
 
 
 def test_it_solves_a_problem_with_inequalities() -> None:
-    run, _ = states_of(EPSDE(population_size=30), "inequalities", 15_000)
-    assert run.best is not None and run.best.feasible[0]
-    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-2)
+    best = feasible_best_of(EPSDE(population_size=30), "inequalities", 15_000)
+    np.testing.assert_allclose(best.x[0], 1.5, atol=1e-2)
 
 
 @pytest.mark.parametrize(

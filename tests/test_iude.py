@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 from reference.iude import ReferenceIUDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.options import named, settings_of, tried
+from reference.small_problems import PROBLEMS, end_of, states_of
+from reference.walking import (
+    assert_close,
+    assert_same_memory,
+    assert_same_points,
+    follow_population,
+    remembered,
+    walk_together,
+)
 
 from ppsde.algorithms.iude import IUDE, State
-from ppsde.engines.host import Run
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
-# Sums in another order and another library's tan and arctan; gains are differences of nearly equal numbers.
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 SMALL: dict[str, Any] = {"population_size": 12, "memory_size": 4, "strategy_window": 4, "equal_generations": 9}
 GENERATIONS = 30
 VARIED = ("inequalities", "failing")  # on which every setting is tried
@@ -38,70 +39,59 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def named(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
-
-
 def budget_of(settings: IUDE, generations: int = GENERATIONS) -> int:
     """For so many generations and a part of one more, which is cut off in its first request."""
     n = settings.population_size or 40
     return n + generations * (n + 2 * ((n + 1) // 2)) + 7
 
 
-def walk_together(settings: IUDE, problem: str, following: bool) -> tuple[Run, list[State]]:
+def assert_same(fast: State, slow: ReferenceIUDE, where: str) -> None:
+    S = slow.settings
+    assert_same_points(fast.population, slow.population, where)
+    assert_same_memory(fast.memory, slow.M_F, slow.M_CR, slow.k, where)
+    assert_close(fast.closing.epsilon(S.closes), slow.eps, where)
+    for g in range(max(1, slow.G - S.strategy_window + 1), slow.G + 1):
+        assert fast.competition.wins[g % S.strategy_window].tolist() == slow.NW[g - 1], where
+
+
+def follow(slow: ReferenceIUDE, fast: State) -> None:
+    follow_population(slow, fast)
+    slow.M_F, slow.M_CR = remembered(fast.memory)
+
+
+def walk(settings: IUDE, problem: str, following: bool) -> None:
     budget = budget_of(settings)
-    slow = ReferenceIUDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, budget)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        where = f"generation {slow.G}"
-        assert_same_points(state.population, slow.population, where, **CLOSE)
-        np.testing.assert_allclose(state.memory.F, slow.M_F, **CLOSE, err_msg=where)
-        np.testing.assert_allclose(state.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
-        assert state.memory.next.tolist() == slow.k, where
-        np.testing.assert_allclose(state.closing.epsilon(settings.closes), slow.eps, **CLOSE, err_msg=where)
-        for g in range(max(1, slow.G - settings.strategy_window + 1), slow.G + 1):
-            assert state.competition.wins[g % settings.strategy_window].tolist() == slow.NW[g - 1], where
-        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
-            slow.population = listed(state.population)
-            slow.M_F, slow.M_CR = state.memory.F.tolist(), state.memory.CR.tolist()
-    assert slow.G == GENERATIONS + 1
-    assert run.evaluations == slow.judge.evaluations == budget
-    return run, states
+    way = walk_together(ReferenceIUDE, settings, problem, budget, assert_same, follow if following else None)
+    assert way.slow.G == GENERATIONS + 1
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(IUDE(**SMALL), problem, following=False)
+    walk(IUDE(**SMALL), problem, following=False)
 
 
 def test_both_take_every_step_alike_with_nothing_set() -> None:
-    walk_together(IUDE(), "equalities", following=True)
+    walk(IUDE(), "equalities", following=True)
 
 
 @pytest.mark.parametrize("problem", VARIED)
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(IUDE(**{**SMALL, **options}), problem, following=True)
+    walk(IUDE(**{**SMALL, **options}), problem, following=True)
 
 
-@cache
-def end_of(options: tuple[tuple[str, Any], ...], problem: str) -> Any:
-    settings = IUDE(**{**SMALL, **dict(options)})
-    return states_of(settings, problem, budget_of(settings))[1][-1].population.x.tolist()
+def end(options: dict[str, Any], problem: str) -> list[list[float]]:
+    settings = IUDE(**{**SMALL, **options})
+    return end_of(settings, problem, budget_of(settings))
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    assert any(
-        end_of(tuple(options.items()), problem) != end_of((), problem) for problem in ("inequalities", "failing")
-    )
+    assert any(end(options, problem) != end({}, problem) for problem in VARIED)
 
 
 def test_no_setting_is_forgotten() -> None:
-    assert {name for options in ALTERNATIVES for name in options} == {f.name for f in dataclasses.fields(IUDE)}
+    assert tried(ALTERNATIVES) == settings_of(IUDE)
 
 
 def test_these_runs_see_epsilon_open_and_closed_rates_that_move_and_memories_that_learn() -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from reference.jde import ReferenceJDE
+from reference.options import settings_of, tried
 from reference.single_points import Point
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.small_problems import PROBLEMS, SEED, Values, end_of, feasible_best_of, states_of
+from reference.walking import Walk, assert_close, assert_same_points, follow_population, literal, walk_together
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.algorithms.jde import JDE, State
 from ppsde.parts.handling import TECHNIQUES
 from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 SMALL: dict[str, Any] = {"population_size": 12}
 BUDGET = 12 * 60 + 5  # the last generation is cut
 
@@ -36,50 +37,40 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def walk_together(settings: JDE, problem: str) -> list[State]:
-    slow = ReferenceJDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert int(state.generation) == slow.G
-        assert_same_points(state.population, slow.population, f"generation {slow.G}", **CLOSE)
-        np.testing.assert_allclose(state.F, slow.F, **CLOSE)
-        np.testing.assert_allclose(state.CR, slow.CR, **CLOSE)
-        slow.population = listed(state.population)
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    return states
+def assert_same(fast: State, slow: ReferenceJDE, where: str) -> None:
+    assert int(fast.generation) == slow.G, where
+    assert_same_points(fast.population, slow.population, where)
+    assert_close(fast.F, slow.F, where)
+    assert_close(fast.CR, slow.CR, where)
+
+
+def walk(settings: JDE, problem: str) -> Walk:
+    return walk_together(ReferenceJDE, settings, problem, BUDGET, assert_same, follow_population)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_take_every_step_alike(problem: str) -> None:
-    walk_together(JDE(**SMALL), problem)
+    walk(JDE(**SMALL), problem)
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any]) -> None:
-    states = walk_together(JDE(**{**SMALL, **options}), "failing")
-    usual = states_of(JDE(**SMALL), "failing", BUDGET)[1][-1].population.x
-    other = states[-1].population.x
-    assert usual.shape != other.shape or (usual != other).any(), "the setting has no effect here"
+    other = walk(JDE(**{**SMALL, **options}), "failing").states[-1].population.x.tolist()
+    assert other != end_of(JDE(**SMALL), "failing", BUDGET), "the setting has no effect here"
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried | {"rule"} == set(JDE.__dataclass_fields__)
+    assert tried(ALTERNATIVES) | {"rule"} == settings_of(JDE)
 
 
 @pytest.mark.parametrize("rule", TECHNIQUES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
-    run, _ = states_of(JDE(**SMALL, rule=rule), "inequalities", 1500)
-    assert run.best is not None and run.best.feasible[0]
+    feasible_best_of(JDE(**SMALL, rule=rule), "inequalities", 1500)
 
 
 def test_the_technique_makes_a_difference() -> None:
-    by_epsilon, usual = (
-        states_of(JDE(**SMALL, **o), "inequalities", 500)[1] for o in ({"rule": "epsilon-quantile"}, {})
-    )
+    both = JDE(**SMALL, rule="epsilon-quantile"), JDE(**SMALL)
+    by_epsilon, usual = (states_of(settings, "inequalities", 500)[1] for settings in both)
     assert (by_epsilon[20].population.x != usual[20].population.x).any()
 
 
@@ -94,14 +85,14 @@ def test_F_and_CR_stay_with_a_member_until_a_trial_with_others_replaces_it() -> 
     assert changed > 10
 
 
-def test_new_values_are_uniform() -> None:
+def flat(x: Sequence[float]) -> Values:
     """Without constraints on a flat objective every trial stays, so that what is drawn can be seen."""
+    return 0.0, [], []
+
+
+def test_new_values_are_uniform() -> None:
     settings = JDE(population_size=500, tau_F=1.0, tau_CR=1.0, least_F=0.2, largest_F=0.8)
-    PROBLEMS["flat"] = lambda x: (0.0, [], [])
-    try:
-        _, states = states_of(settings, "flat", 500 * 8)
-    finally:
-        del PROBLEMS["flat"]
+    _, states = states_of(settings, flat, 500 * 8)
     F, CR = (np.concatenate([getattr(state, name) for state in states[1:]]) for name in ("F", "CR"))
     assert p_of_law((F - 0.2) / 0.6, lambda q: q) > LEVEL
     assert p_of_law(CR, lambda q: q) > LEVEL
@@ -109,11 +100,7 @@ def test_new_values_are_uniform() -> None:
 
 
 def test_so_many_values_change_as_the_probabilities_say() -> None:
-    PROBLEMS["flat"] = lambda x: (0.0, [], [])
-    try:
-        _, states = states_of(JDE(population_size=1000, tau_F=0.1, tau_CR=0.3), "flat", 1000 * 6)
-    finally:
-        del PROBLEMS["flat"]
+    _, states = states_of(JDE(population_size=1000, tau_F=0.1, tau_CR=0.3), flat, 1000 * 6)
     changed_F = np.mean([(old.F != new.F).mean() for old, new in pairwise(states)])
     changed_CR = np.mean([(old.CR != new.CR).mean() for old, new in pairwise(states)])
     assert changed_F == pytest.approx(0.1, abs=0.015)  # 5000 draws: three deviations are 0.013
@@ -121,9 +108,8 @@ def test_so_many_values_change_as_the_probabilities_say() -> None:
 
 
 def test_it_solves_a_problem_with_inequalities() -> None:
-    run, _ = states_of(JDE(population_size=30), "inequalities", 15_000)
-    assert run.best is not None and run.best.feasible[0]
-    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-2)
+    best = feasible_best_of(JDE(population_size=30), "inequalities", 15_000)
+    np.testing.assert_allclose(best.x[0], 1.5, atol=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +128,7 @@ def test_wrong_settings_are_named(options: dict[str, Any], message: str) -> None
 
 
 def test_the_literal_version_keeps_points_without_values_only_until_better_come() -> None:
-    slow = ReferenceJDE(JDE(**SMALL), PROBLEMS["failing"], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
+    slow = literal(ReferenceJDE, JDE(**SMALL), "failing", BUDGET)
     slow.start(NumpyStream(SEED, 0, 0))
     failed = [i for i, p in enumerate(slow.population) if p.failed]
     assert failed and all(slow.population[i] == Point(slow.population[i].x) for i in failed)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from reference.lshade44 import TERMINAL, ReferenceLSHADE44
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, D, assert_same_points, listed, states_of
+from reference.lshade44 import ReferenceLSHADE44
+from reference.options import named, settings_of, tried
+from reference.small_problems import PROBLEMS, D, end_of, states_of
+from reference.walking import (
+    Walk,
+    archived,
+    assert_answers_about_the_best_of,
+    assert_answers_the_best_of,
+    assert_same_archive,
+    assert_same_members,
+    assert_same_memory,
+    listed,
+    members_of,
+    remembered,
+    walk_together,
+)
 
 from ppsde.algorithms.lshade44 import LSHADE44, State
-from ppsde.parts.memory import CLOSED
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
-
-# Gains, differences of nearly equal numbers, enlarge rounding before they weigh what the memories learn.
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
 SMALL: dict[str, Any] = {"population_size": 30, "memory_size": 3}
 BUDGET = 900
@@ -43,62 +50,35 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def named(options: dict[str, Any]) -> str:
-    return "{}={}".format(*next(iter(options.items())))
-
-
-def assert_same(fast: State, slow: ReferenceLSHADE44) -> None:
-    where = f"generation {slow.G}"
-    N, learned = len(slow.population), fast.strategies
-    assert [int(v) for v in (fast.generation, fast.size, fast.evaluations)] == [slow.G, N, slow.FES], where
-    assert_same_points(fast.population.take(slice(0, N)), slow.population, where, **CLOSE)
-    assert not fast.population.valid[N:].any(), where
+def assert_same(fast: State, slow: ReferenceLSHADE44, where: str) -> None:
+    learned = fast.strategies
+    assert_same_members(fast, slow, where)
     assert learned.successes.tolist() == slow.n, where
-    assert learned.memory.next.tolist() == slow.pos, where
-    np.testing.assert_allclose(learned.memory.F, slow.M_F, **CLOSE, err_msg=where)
-    closing = [[CLOSED if CR == TERMINAL else CR for CR in cells] for cells in slow.M_CR]
-    np.testing.assert_allclose(learned.memory.CR, closing, **CLOSE, err_msg=where)
-    assert int(learned.archive.size) == len(slow.A), where
-    if slow.A:
-        np.testing.assert_allclose(learned.archive.x[: len(slow.A)], slow.A, **CLOSE, err_msg=where)
+    assert_same_memory(learned.memory, slow.M_F, slow.M_CR, slow.pos, where)
+    assert_same_archive(learned.archive, slow.A, where)
 
 
 def follow(slow: ReferenceLSHADE44, fast: State) -> None:
-    """Set the literal version to exactly where the fast one stands, so that rounding does not add up over a run."""
-    learned = fast.strategies
-    slow.population = listed(fast.population.take(slice(0, int(fast.size))))
-    slow.A = learned.archive.x[: int(learned.archive.size)].tolist()
-    slow.M_F = learned.memory.F.tolist()
-    slow.M_CR = np.where(learned.memory.CR == CLOSED, TERMINAL, learned.memory.CR).tolist()
+    slow.population = listed(members_of(fast))
+    slow.A = archived(fast.strategies.archive)
+    slow.M_F, slow.M_CR = remembered(fast.strategies.memory)
 
 
-def walk_together(settings: LSHADE44, problem: str, following: bool = True) -> list[State]:
-    slow = ReferenceLSHADE44(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert_same(state, slow)
-        if following:
-            follow(slow, state)
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    assert run.answer is not None
-    best = min(slow.population, key=lambda p: (p.phi, p.f))
-    np.testing.assert_allclose(run.answer.x[0], best.x, **CLOSE)
-    return states
+def walk(settings: LSHADE44, problem: str, following: bool = True) -> Walk:
+    way = walk_together(ReferenceLSHADE44, settings, problem, BUDGET, assert_same, follow if following else None)
+    assert_answers_about_the_best_of(way.run, way.slow.population)
+    return way
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    states = walk_together(LSHADE44(**SMALL), problem, following=False)
-    assert len(states) > 60
+    assert len(walk(LSHADE44(**SMALL), problem, following=False).states) > 60
 
 
 @pytest.mark.parametrize("problem", ["equalities", "failing"])
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(LSHADE44(**{**SMALL, **options}), problem)
+    walk(LSHADE44(**{**SMALL, **options}), problem)
 
 
 # In so short a run no strategy's share falls below the usual 0.05.
@@ -107,23 +87,19 @@ SEEN = [options for options in ALTERNATIVES if options != {"least_share": 0.0}]
 
 @pytest.mark.parametrize("options", SEEN, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    usual, other = (states_of(LSHADE44(**{**SMALL, **more}), "failing", BUDGET)[1][-1] for more in ({}, options))
-    assert usual.population.x.shape != other.population.x.shape or (usual.population.x != other.population.x).any()
+    usual, other = (end_of(LSHADE44(**{**SMALL, **more}), "failing", BUDGET) for more in ({}, options))
+    assert usual != other
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options} | {"rule"}
-    assert tried == {field.name for field in dataclasses.fields(LSHADE44)}
+    assert tried(ALTERNATIVES) | {"rule"} == settings_of(LSHADE44)
 
 
 @pytest.mark.parametrize("rule", ["epsilon", "static-penalty"])
 def test_the_rule_decides_where_there_are_constraints_and_nothing_where_there_are_none(rule: str) -> None:
-    def end(rule: str, problem: str) -> np.ndarray:
-        x: np.ndarray = states_of(LSHADE44(**SMALL, rule=rule), problem, BUDGET)[1][-1].population.x
-        return x
-
-    assert (end(rule, "unconstrained") == end("feasibility", "unconstrained")).all()
-    assert (end(rule, "equalities") != end("feasibility", "equalities")).any()
+    other, usual = LSHADE44(**SMALL, rule=rule), LSHADE44(**SMALL, rule="feasibility")
+    assert end_of(other, "unconstrained", BUDGET) == end_of(usual, "unconstrained", BUDGET)
+    assert end_of(other, "equalities", BUDGET) != end_of(usual, "equalities", BUDGET)
 
 
 def counts_of(settings: LSHADE44) -> list[np.ndarray]:
@@ -158,9 +134,7 @@ def test_the_memories_learn_apart_and_the_population_and_the_archive_shrink() ->
 
 def test_the_answer_is_the_best_of_the_last_population() -> None:
     run, states = states_of(LSHADE44(**SMALL), "equalities", BUDGET)
-    rows = sorted(zip(states[-1].population.violation.tolist(), states[-1].population.f.tolist(), strict=True))
-    assert run.answer is not None
-    assert rows[0] == (run.answer.violation[0], run.answer.f[0])
+    assert_answers_the_best_of(run, states[-1].population)
 
 
 @pytest.mark.parametrize(

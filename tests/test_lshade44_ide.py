@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 from reference.lshade44_ide import ReferenceLSHADE44IDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, D, assert_same_points, listed, states_of
+from reference.options import named, settings_of, tried
+from reference.small_problems import PROBLEMS, D, end_of, states_of
+from reference.walking import (
+    Walk,
+    archived,
+    assert_answers_about_the_best_of,
+    assert_same_archive,
+    assert_same_members,
+    assert_same_memory,
+    assert_same_points,
+    listed,
+    members_of,
+    remembered,
+    walk_together,
+)
 
 from ppsde.algorithms.lshade44_ide import LSHADE44IDE, State
-from ppsde.parts.memory import CLOSED
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
-
-# Gains, differences of nearly equal numbers, enlarge rounding before they weigh what the memories learn.
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
 SMALL: dict[str, Any] = {"population_size": 30, "memory_size": 3, "refined_size": 20}
 BUDGET = 1500
@@ -39,80 +45,57 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def named(options: dict[str, Any]) -> str:
-    return "{}={}".format(*next(iter(options.items())))
-
-
-def assert_same(fast: State, slow: ReferenceLSHADE44IDE) -> None:
-    where = f"generation {slow.G}"
-    N, learned, search = len(slow.population), fast.strategies, slow.search
-    assert [int(v) for v in (fast.generation, fast.size, fast.evaluations)] == [slow.G, N, slow.FES], where
+def assert_same(fast: State, slow: ReferenceLSHADE44IDE, where: str) -> None:
+    learned, search, individual = fast.strategies, slow.search, fast.individual
+    assert_same_members(fast, slow, where)
     assert bool(fast.refining) == slow.refining, where
-    assert_same_points(fast.population.take(slice(0, N)), slow.population, where, **CLOSE)
-    assert not fast.population.valid[N:].any(), where
     assert fast.found.valid.sum() == len(slow.found), where
     if slow.found:
-        assert_same_points(fast.found.take(slice(0, len(slow.found))), slow.found, where, **CLOSE)
+        assert_same_points(fast.found.take(slice(0, len(slow.found))), slow.found, where)
     assert learned.successes.tolist() == search.n, where
-    np.testing.assert_allclose(learned.memory.F, search.M_F, **CLOSE, err_msg=where)
-    assert int(learned.archive.size) == len(search.A), where
-    individual = fast.individual
+    assert_same_memory(learned.memory, search.M_F, search.M_CR, search.pos, where)
+    assert_same_archive(learned.archive, search.A, where)
     state = [int(v) for v in (individual.made, individual.total, individual.idle, individual.random_base)]
     assert state == [slow.g, slow.g_max, slow.idle, slow.random_base], where
 
 
 def follow(slow: ReferenceLSHADE44IDE, fast: State) -> None:
-    """Set the literal version to exactly where the fast one stands, so that rounding does not add up over a run."""
-    members = listed(fast.population.take(slice(0, int(fast.size))))
     if slow.refining:
-        slow.members = members
+        slow.members = listed(members_of(fast))
         return
-    learned, search = fast.strategies, slow.search
-    search.population = members
+    search = slow.search
+    search.population = listed(members_of(fast))
     slow.found = listed(fast.found.take(slice(0, len(slow.found))))
-    search.A = learned.archive.x[: int(learned.archive.size)].tolist()
-    search.M_F = learned.memory.F.tolist()
-    search.M_CR = np.where(learned.memory.CR == CLOSED, -1.0, learned.memory.CR).tolist()
+    search.A = archived(fast.strategies.archive)
+    search.M_F, search.M_CR = remembered(fast.strategies.memory)
 
 
-def walk_together(settings: LSHADE44IDE, problem: str, following: bool = True) -> list[State]:
-    slow = ReferenceLSHADE44IDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert_same(state, slow)
-        if following:
-            follow(slow, state)
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    assert run.answer is not None
-    best = min(slow.population, key=lambda p: (p.phi, p.f))
-    np.testing.assert_allclose(run.answer.x[0], best.x, **CLOSE)
-    return states
+def walk(settings: LSHADE44IDE, problem: str, following: bool = True) -> Walk:
+    way = walk_together(ReferenceLSHADE44IDE, settings, problem, BUDGET, assert_same, follow if following else None)
+    assert_answers_about_the_best_of(way.run, way.slow.population)
+    return way
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    states = walk_together(LSHADE44IDE(**SMALL), problem, following=False)
+    states = walk(LSHADE44IDE(**SMALL), problem, following=False).states
     assert {bool(state.refining) for state in states} == {False, True}
 
 
 @pytest.mark.parametrize("problem", ["inequalities", "failing"])
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(LSHADE44IDE(**{**SMALL, **options}), problem)
+    walk(LSHADE44IDE(**{**SMALL, **options}), problem)
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    usual, other = (states_of(LSHADE44IDE(**{**SMALL, **more}), "equalities", BUDGET)[1][-1] for more in ({}, options))
-    assert usual.population.x.shape != other.population.x.shape or (usual.population.x != other.population.x).any()
+    usual, other = (end_of(LSHADE44IDE(**{**SMALL, **more}), "equalities", BUDGET) for more in ({}, options))
+    assert usual != other
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried == {field.name for field in dataclasses.fields(LSHADE44IDE)}
+    assert tried(ALTERNATIVES) == settings_of(LSHADE44IDE)
 
 
 def test_enough_feasible_points_begin_the_refinement_and_are_its_first_population() -> None:
@@ -126,9 +109,11 @@ def test_enough_feasible_points_begin_the_refinement_and_are_its_first_populatio
 
 
 def test_without_enough_feasible_points_the_least_violating_ones_are_refined_when_the_share_is_spent() -> None:
-    _, states = states_of(LSHADE44IDE(**SMALL), "equalities", BUDGET)
+    settings = LSHADE44IDE(**SMALL)
+    _, states = states_of(settings, "equalities", BUDGET)
     before, after = next(pair for pair in pairwise(states) if pair[1].refining and not pair[0].refining)
-    assert 0.3 * BUDGET <= before.evaluations < 0.3 * BUDGET + before.size + 2
+    spent = settings.search_share * BUDGET
+    assert spent <= before.evaluations < spent + before.size + 2
     assert before.found.valid.sum() < 20
     assert after.population.violation[0] <= before.population.violation[0]
 

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
-from reference.pps_de import Point, ReferencePPSDE
-from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of, named
+from reference.options import named, settings_of, tried
+from reference.pps_de import ReferencePPSDE
+from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of
+from reference.small_problems import D, Problem, Values, end_of, failing_beyond, states_of
+from reference.walking import (
+    assert_close,
+    assert_same_draws,
+    assert_same_memory,
+    assert_same_points,
+    listed,
+    remembered,
+    walk_together,
+)
 
-from ppsde.algorithm import Task
 from ppsde.algorithms import ALGORITHMS
 from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, State
 from ppsde.engines.host import Run
-from ppsde.population import Population, evaluated
-from ppsde.streams import NumpyStream, Tape
-from ppsde.violation import TOLERANCE
+from ppsde.population import Population
 
-# The two take sums in another order and call other libraries' tan and arctan, so they differ in the last bits; and
-# gains, differences of nearly equal numbers, enlarge such differences before they weigh what a memory learns.
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
-
-SEED = 23
-D = 4
 GENERATIONS = 70  # enough for several cycles
 PUBLISHED_GENERATIONS = 35  # one cycle, and not so many that gains become differences of nearly equal numbers
 LITERAL = dataclasses.replace(PUBLISHED, **SMALL, tau=0.3)  # all of epsilon's way in that time
-LOWER, UPPER = np.full(D, -5.0), np.array([5.0, 5.0, 6.0, 2.5])
-
-Values = tuple[float, list[float], list[float]]
 
 
 def inequalities(x: Sequence[float]) -> Values:
@@ -47,21 +44,7 @@ def equalities(x: Sequence[float]) -> Values:
 
 
 def failing(x: Sequence[float]) -> Values:
-    """Without values in parts of the box, in each of the ways there are, and infinite in another part."""
-    f, g, h = inequalities(x)
-    if x[0] > 1.5:
-        f = math.nan
-    elif x[1] > 2.2:
-        g = [math.nan, g[1]]
-    elif x[2] < -3.0:
-        g = [g[0], -math.inf]
-    elif x[2] > 5.0:
-        h = [math.inf]
-    elif x[3] < -4.0:
-        f = -math.inf
-    elif x[1] < -4.0:
-        f = math.inf  # a value, the worst
-    return f, g, h or [2.0 * x[0] - 0.7 * x[1] ** 2]
+    return failing_beyond(1.5, 2.2, x, inequalities)
 
 
 def terraces(x: Sequence[float]) -> Values:
@@ -70,7 +53,7 @@ def terraces(x: Sequence[float]) -> Values:
     return math.floor(4.0 * f) / 4.0, [math.ceil(8.0 * g_i) / 8.0 for g_i in g], []
 
 
-PROBLEMS: dict[str, Callable[[Sequence[float]], Values]] = {
+PROBLEMS: dict[str, Problem] = {
     "inequalities": inequalities,
     "equalities": equalities,
     "failing": failing,
@@ -79,98 +62,60 @@ PROBLEMS: dict[str, Callable[[Sequence[float]], Values]] = {
 VARIED = ("inequalities", "failing")  # on which every setting is tried; together they have all kinds of values
 
 
-def by_rows(function: Callable[[Sequence[float]], Values], x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    f, g, h = zip(*(function([float(v) for v in row]) for row in x), strict=True)
-    return np.array(f), np.array(g).reshape(len(x), -1), np.array(h).reshape(len(x), -1)
-
-
 def budget_of(settings: PPSDE, generations: int) -> int:
     """For so many generations and a part of one more, which is cut off in its first request."""
     n = settings.population_size or max(5 * D, 40)
     return n + generations * (n + 2 * ((n + 1) // 2)) + 7
 
 
-def fast_run(settings: PPSDE, problem: str, generations: int = GENERATIONS) -> tuple[Run, list[State]]:
-    """A run of the host engine to its end, and its states at the start and after each generation."""
-    run = Run(settings, Task(LOWER, UPPER, budget_of(settings, generations)), seed=SEED, tolerance=TOLERANCE)
-    states: list[State] = []
-    while run.wanted is not None:
-        run.supply(*by_rows(PROBLEMS[problem], run.wanted))
-        if run.state is not None and int(run.state.generation) == len(states):
-            states.append(run.state)
-    return run, states
-
-
-def assert_same_points(fast: Population, slow: list[Point], where: str) -> None:
-    np.testing.assert_allclose(fast.x, [p.x for p in slow], **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.f, [p.f for p in slow], **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.violation, [p.phi for p in slow], **CLOSE, err_msg=where)
-
-
-def assert_same(fast: State, slow: ReferencePPSDE) -> None:
-    where = f"generation {slow.made}, {slow.G} of cycle {slow.cycle}"
+def assert_same(fast: State, slow: ReferencePPSDE, where: str) -> None:
+    where = f"{where}, {slow.G} of cycle {slow.cycle}"
     cycle, stage = fast.cycle, fast.stage
     assert [int(v) for v in (fast.generation, cycle.number, cycle.age)] == [slow.made, slow.cycle, slow.G], where
     assert_same_points(fast.population, slow.population, where)
     assert_same_points(fast.seen, slow.seen, f"{where}, the points seen")
-    np.testing.assert_allclose(fast.memory.F, slow.M_F, **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.memory.CR, slow.M_CR, **CLOSE, err_msg=where)
-    assert fast.memory.next.tolist() == slow.k, where
+    assert_same_memory(fast.memory, slow.M_F, slow.M_CR, slow.k, where)
     assert [bool(stage.pull), int(stage.began)] == [slow.pull, slow.G_switch], where
-    np.testing.assert_allclose([stage.epsilon, stage.start], [slow.eps, slow.eps_0], **CLOSE, err_msg=where)
+    assert_close([stage.epsilon, stage.start], [slow.eps, slow.eps_0], where)
     assert int(cycle.idle) == slow.idle, where
-    np.testing.assert_allclose([cycle.violation, cycle.f], [slow.record_phi, slow.record_f], **CLOSE, err_msg=where)
-    np.testing.assert_allclose(fast.rates, slow.rates, **CLOSE, err_msg=where)
+    assert_close([cycle.violation, cycle.f], [slow.record_phi, slow.record_f], where)
+    assert_close(fast.rates, slow.rates, where)
     window = fast.competition.wins.shape[0]
     for g in range(max(1, slow.G - window + 1), slow.G + 1):
         assert fast.competition.wins[g % window].tolist() == slow.wins[g - 1], where
 
 
 def follow(slow: ReferencePPSDE, fast: State) -> None:
-    """Set the literal version to exactly where the fast one stands, so that rounding does not add up over a run."""
     slow.population, slow.seen = listed(fast.population), listed(fast.seen)
-    slow.M_F, slow.M_CR = fast.memory.F.tolist(), fast.memory.CR.tolist()
+    slow.M_F, slow.M_CR = remembered(fast.memory)
     slow.eps, slow.eps_0 = float(fast.stage.epsilon), float(fast.stage.start)
     slow.record_phi, slow.record_f = float(fast.cycle.violation), float(fast.cycle.f)
 
 
-def listed(points: Population) -> list[Point]:
-    return [Point(*row) for row in zip(points.x.tolist(), points.f.tolist(), points.violation.tolist(), strict=True)]
-
-
-def walk_together(settings: PPSDE, problem: str, following: bool, generations: int = GENERATIONS) -> list[State]:
-    budget = budget_of(settings, generations)
-    slow = ReferencePPSDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), budget, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = fast_run(settings, problem, generations)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        assert_same(state, slow)
-        if following:
-            follow(slow, state)
-    assert slow.made == generations + 1
-    assert run.evaluations == slow.evaluations == budget
-    assert run.best is not None and slow.best is not None
-    np.testing.assert_allclose(run.best.x[0], slow.best.x, **CLOSE)
-    return states
+def walk(settings: PPSDE, problem: str, following: bool, generations: int = GENERATIONS) -> list[State]:
+    budget, follow_or_not = budget_of(settings, generations), follow if following else None
+    way = walk_together(ReferencePPSDE, settings, PROBLEMS[problem], budget, assert_same, follow_or_not)
+    assert way.slow.made == generations + 1
+    assert way.run.best is not None
+    assert_same_points(way.run.best, [way.slow.judge.best], "the best point")
+    return way.states
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(PPSDE(**RESTLESS), problem, following=False)
+    walk(PPSDE(**RESTLESS), problem, following=False)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_as_published(problem: str) -> None:
-    states = walk_together(LITERAL, problem, following=False, generations=PUBLISHED_GENERATIONS)
+    states = walk(LITERAL, problem, following=False, generations=PUBLISHED_GENERATIONS)
     assert all(state.cycle.number == 0 for state in states)
 
 
 @pytest.mark.parametrize("method", ["pps-de", "pps-de-published"])
 def test_both_take_every_step_alike_with_nothing_set(method: str) -> None:
     """As users get them: windows, patience and all, long enough for a second cycle of the default."""
-    states = walk_together(ALGORITHMS[method], "terraces", following=True, generations=700)
+    states = walk(ALGORITHMS[method], "terraces", following=True, generations=700)
     cycles = int(states[-1].cycle.number) + 1
     assert cycles >= 2 if ALGORITHMS[method].patience else cycles == 1
 
@@ -178,36 +123,18 @@ def test_both_take_every_step_alike_with_nothing_set(method: str) -> None:
 @pytest.mark.parametrize("problem", VARIED)
 @pytest.mark.parametrize("options", alternatives(), ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(PPSDE(**{**RESTLESS, **options}), problem, following=True)
+    walk(PPSDE(**{**RESTLESS, **options}), problem, following=True)
 
 
 @pytest.mark.parametrize("options", [{}, *alternatives()], ids=named)
 def test_both_ask_for_the_same_draws(options: dict[str, Any]) -> None:
-    """The tape refuses another shape than the one recorded, and must be used up."""
     settings = PPSDE(**{**RESTLESS, **options})
-    task = Task(LOWER, UPPER, budget_of(settings, GENERATIONS))
-    slow = ReferencePPSDE(settings, inequalities, LOWER.tolist(), UPPER.tolist(), task.max_evaluations, TOLERANCE)
-    state: State | None = None
-    for generation in range(3):
-        tape = Tape.record(NumpyStream(SEED, 0, generation))
-        coroutine = settings.start(task, tape) if state is None else settings.generation(state, task, tape)
-        request = next(coroutine)
-        while True:
-            try:
-                request = coroutine.send(evaluated(request, *by_rows(inequalities, request), TOLERANCE))
-            except StopIteration as end:
-                state = end.value
-                break
-        replayed = Tape(tape.draws)
-        slow.start(replayed) if generation == 0 else slow.generation(replayed)
-        with pytest.raises(IndexError):
-            replayed.uniform(1)
-        assert state is not None
-        assert_same(state, slow)
+    assert_same_draws(ReferencePPSDE, settings, inequalities, budget_of(settings, GENERATIONS), assert_same)
 
 
 def history(options: dict[str, Any], problem: str) -> tuple[Run, list[State]]:
-    return fast_run(PPSDE(**{**RESTLESS, **options}), problem)
+    settings = PPSDE(**{**RESTLESS, **options})
+    return states_of(settings, PROBLEMS[problem], budget_of(settings, GENERATIONS))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -254,7 +181,7 @@ def seen_in_a_push(states: list[State]) -> list[tuple[State, State]]:
 
 def test_the_improved_epsilon_takes_both_its_branches() -> None:
     """Shrinking while few are feasible; the polynomial once nearly all are."""
-    _, states = fast_run(LITERAL, "terraces", PUBLISHED_GENERATIONS)
+    _, states = states_of(LITERAL, terraces, budget_of(LITERAL, PUBLISHED_GENERATIONS))
     ratios = [
         float(new.stage.epsilon / old.stage.epsilon)
         for old, new in pairwise(states)
@@ -273,24 +200,19 @@ def test_these_runs_meet_points_without_values_and_leave_them() -> None:
 
 @pytest.mark.parametrize("options", alternatives(), ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    company = tuple(company_of(options).items())
-    differs = any(end(options, problem) != usual_end(company, problem) for problem in VARIED)
+    company = company_of(options)
+    differs = any(end(options, problem) != end(company, problem) for problem in VARIED)
     assert differs, "on these problems, with this seed, it has no effect; the agreement above says nothing about it"
 
 
-def end(options: dict[str, Any], problem: str) -> Any:
-    return history(options, problem)[1][-1].population.x.tolist()
-
-
-@cache
-def usual_end(company: tuple[tuple[str, Any], ...], problem: str) -> Any:
-    return end(dict(company), problem)
+def end(options: dict[str, Any], problem: str) -> list[list[float]]:
+    settings = PPSDE(**{**RESTLESS, **options})
+    return end_of(settings, PROBLEMS[problem], budget_of(settings, GENERATIONS))
 
 
 def test_no_setting_is_forgotten() -> None:
     """A new setting needs a line in the table of numbers, or choices of its own."""
-    tried = {name for options in alternatives() for name in options}
-    assert tried == {field.name for field in dataclasses.fields(PPSDE)}
+    assert tried(alternatives()) == settings_of(PPSDE)
 
 
 def test_the_published_reading_has_none_of_the_additions() -> None:

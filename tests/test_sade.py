@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.options import settings_of, tried
 from reference.sade import ReferenceSaDE
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.small_problems import PROBLEMS, end_of, feasible_best_of, states_of
+from reference.walking import Walk, assert_close, assert_same_points, follow_population, walk_together
 
 from ppsde.algorithms.sade import History, SaDE, State
 from ppsde.parts.handling import TECHNIQUES
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
 CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
 SMALL: dict[str, Any] = {"population_size": 10, "window": 4}
@@ -31,53 +31,45 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def walk_together(settings: SaDE, problem: str) -> list[State]:
-    slow = ReferenceSaDE(settings, PROBLEMS[problem], LOWER.tolist(), UPPER.tolist(), BUDGET, TOLERANCE)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, BUDGET)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-            last = (int(state.generation) - 1) % settings.window
-            assert state.history.strategy[last].tolist() == slow.strategy
-            np.testing.assert_allclose(state.history.CR[last], slow.CR, **CLOSE)
-        assert_same_points(state.population, slow.population, f"generation {slow.G}", **CLOSE)
-        rates = state.history.rates(state.generation, settings.least_share)
-        np.testing.assert_allclose(rates, slow.p, **CLOSE)
-        slow.population = listed(state.population)
-    assert run.evaluations == slow.judge.evaluations == BUDGET
-    return states
+def assert_same(fast: State, slow: ReferenceSaDE, where: str) -> None:
+    S, G = slow.settings, int(fast.generation)
+    if G > 0:
+        last = (G - 1) % S.window
+        assert fast.history.strategy[last].tolist() == slow.strategy, where
+        assert_close(fast.history.CR[last], slow.CR, where, CLOSE)
+    assert_same_points(fast.population, slow.population, where, CLOSE)
+    assert_close(fast.history.rates(fast.generation, S.least_share), slow.p, where, CLOSE)
+
+
+def walk(settings: SaDE, problem: str) -> Walk:
+    return walk_together(ReferenceSaDE, settings, problem, BUDGET, assert_same, follow_population, CLOSE)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_take_every_step_alike(problem: str) -> None:
-    states = walk_together(SaDE(**SMALL), problem)
+    states = walk(SaDE(**SMALL), problem).states
     used = {int(k) for state in states[1:] for k in state.history.strategy.ravel()}
     assert used == {-1, 0, 1, 2, 3}, "all strategies take part, and none before the window is full"
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any]) -> None:
-    states = walk_together(SaDE(**{**SMALL, **options}), "failing")
-    usual, other = states_of(SaDE(**SMALL), "failing", BUDGET)[1][-1].population.x, states[-1].population.x
-    assert usual.shape != other.shape or (usual != other).any(), "the setting has no effect here"
+    other = walk(SaDE(**{**SMALL, **options}), "failing").states[-1].population.x.tolist()
+    assert other != end_of(SaDE(**SMALL), "failing", BUDGET), "the setting has no effect here"
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried | {"rule"} == set(SaDE.__dataclass_fields__)
+    assert tried(ALTERNATIVES) | {"rule"} == settings_of(SaDE)
 
 
 @pytest.mark.parametrize("rule", TECHNIQUES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
-    run, _ = states_of(SaDE(**SMALL, rule=rule), "inequalities", 1500)
-    assert run.best is not None and run.best.feasible[0]
+    feasible_best_of(SaDE(**SMALL, rule=rule), "inequalities", 1500)
 
 
 def test_the_technique_makes_a_difference() -> None:
-    by_epsilon, usual = (
-        states_of(SaDE(**SMALL, **o), "inequalities", 500)[1] for o in ({"rule": "epsilon-quantile"}, {})
-    )
+    both = SaDE(**SMALL, rule="epsilon-quantile"), SaDE(**SMALL)
+    by_epsilon, usual = (states_of(settings, "inequalities", 500)[1] for settings in both)
     assert (by_epsilon[20].population.x != usual[20].population.x).any()
 
 
@@ -141,9 +133,8 @@ def test_strategies_come_as_often_as_their_rates_to_one_trial() -> None:
 
 
 def test_it_solves_a_problem_with_inequalities() -> None:
-    run, _ = states_of(SaDE(population_size=30), "inequalities", 15_000)
-    assert run.best is not None and run.best.feasible[0]
-    np.testing.assert_allclose(run.best.x[0], 1.5, atol=1e-2)
+    best = feasible_best_of(SaDE(population_size=30), "inequalities", 15_000)
+    np.testing.assert_allclose(best.x[0], 1.5, atol=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from reference.small_problems import LOWER, PROBLEMS, SEED, UPPER, assert_same_points, listed, states_of
+from reference.options import named, settings_of, tried
+from reference.small_problems import PROBLEMS, end_of, states_of
 from reference.ude import ReferenceUDE
+from reference.walking import assert_close, assert_same_points, follow_population, walk_together
 
-from ppsde.algorithms.ude import UDE
+from ppsde.algorithms.ude import UDE, State
 from ppsde.parts.handling import TECHNIQUES
-from ppsde.streams import NumpyStream
-from ppsde.violation import TOLERANCE
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}  # sums in another order
 SMALL: dict[str, Any] = {"population_size": 14, "strategy_window": 4}
 GENERATIONS = 30
 VARIED = ("inequalities", "failing")  # on which every setting is tried
@@ -33,71 +30,56 @@ ALTERNATIVES: list[dict[str, Any]] = [
 ]
 
 
-def named(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
-
-
 def budget_of(settings: UDE) -> int:
     """For so many generations and a part of one more, which is cut off in its first request."""
     n = settings.population_size or 12
     return n + GENERATIONS * (n + 2 * ((n + 1) // 2) + settings.local_steps) + 7
 
 
-def walk_together(settings: UDE, problem: str, following: bool) -> None:
-    budget = budget_of(settings)
-    box = LOWER.tolist(), UPPER.tolist()
-    slow = ReferenceUDE(settings, PROBLEMS[problem], *box, budget, TOLERANCE, settings.penalty_weight)
-    slow.start(NumpyStream(SEED, 0, 0))
-    run, states = states_of(settings, problem, budget)
-    for state in states:
-        if state.generation > 0:
-            slow.generation(NumpyStream(SEED, 0, int(state.generation)))
-        where = f"generation {slow.G}"
-        assert_same_points(state.population, slow.population, where, **CLOSE)
-        rates = [
-            float(settings.watch(state)[f"rate_{name}"]) for name in ("rand", "current_to_rand", "current_to_pbest")
-        ]
-        np.testing.assert_allclose(rates, slow.strategy_rates(), **CLOSE, err_msg=where)
-        if following:  # from exactly where the fast one stands, so that rounding does not add up over a run
-            slow.population = listed(state.population)
-    assert slow.G == GENERATIONS + 1
-    assert run.evaluations == slow.judge.evaluations == budget
+def walk(settings: UDE, problem: str, following: bool) -> None:
+    def assert_same(fast: State, slow: ReferenceUDE, where: str) -> None:
+        assert_same_points(fast.population, slow.population, where)
+        seen = settings.watch(fast)
+        rates = [float(seen[f"rate_{name}"]) for name in ("rand", "current_to_rand", "current_to_pbest")]
+        assert_close(rates, slow.strategy_rates(), where)
+
+    budget, follow = budget_of(settings), follow_population if following else None
+    way = walk_together(ReferenceUDE, settings, problem, budget, assert_same, follow)
+    assert way.slow.G == GENERATIONS + 1
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
-    walk_together(UDE(**SMALL), problem, following=False)
+    walk(UDE(**SMALL), problem, following=False)
 
 
 def test_both_take_every_step_alike_with_nothing_set() -> None:
-    walk_together(UDE(), "equalities", following=True)
+    walk(UDE(), "equalities", following=True)
 
 
 @pytest.mark.parametrize("problem", VARIED)
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting(options: dict[str, Any], problem: str) -> None:
-    walk_together(UDE(**{**SMALL, **options}), problem, following=True)
+    walk(UDE(**{**SMALL, **options}), problem, following=True)
 
 
-@cache
-def end_of(options: tuple[tuple[str, Any], ...], problem: str) -> Any:
-    settings = UDE(**{**SMALL, **dict(options)})
-    return states_of(settings, problem, budget_of(settings))[1][-1].population.x.tolist()
+def end(options: dict[str, Any], problem: str) -> list[list[float]]:
+    settings = UDE(**{**SMALL, **options})
+    return end_of(settings, problem, budget_of(settings))
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
-    assert any(end_of(tuple(options.items()), problem) != end_of((), problem) for problem in VARIED)
+    assert any(end(options, problem) != end({}, problem) for problem in VARIED)
 
 
 @pytest.mark.parametrize("rule", [name for name in TECHNIQUES if name != "static-penalty"])
 def test_every_rule_can_be_set_and_leads_another_way(rule: str) -> None:
-    assert end_of((("rule", rule),), "inequalities") != end_of((), "inequalities")
+    assert end({"rule": rule}, "inequalities") != end({}, "inequalities")
 
 
 def test_no_setting_is_forgotten() -> None:
-    tried = {name for options in ALTERNATIVES for name in options}
-    assert tried | {"rule"} == {field.name for field in dataclasses.fields(UDE)}
+    assert tried(ALTERNATIVES) | {"rule"} == settings_of(UDE)
 
 
 def test_the_strategies_rates_follow_their_wins() -> None:

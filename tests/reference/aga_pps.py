@@ -7,13 +7,12 @@ alone. Ranks count from 0, the best first.
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
-from .differential_evolution import ReferenceDE, Vector
-from .single_points import draw_index
-
-PUSH = "push"  # the rule that looks at the objective alone; any other rule is a number, its epsilon
+from .differential_evolution import ReferenceDE, binomial
+from .literal_run import Vector
+from .pps_de import PUSH, positive_cauchy
+from .single_points import draw_index, in_order
 
 
 class ReferenceAGAPPS(ReferenceDE):
@@ -31,7 +30,7 @@ class ReferenceAGAPPS(ReferenceDE):
         self.hist: list[float] = []
 
     def begin(self, rng: Any) -> None:
-        self.population.sort(key=lambda p: (p.phi, p.f))
+        self.population = in_order(self.population)
 
     def generation(self, rng: Any) -> None:
         self.G += 1
@@ -52,7 +51,7 @@ class ReferenceAGAPPS(ReferenceDE):
                 accepted, amount = y.phi < x.phi, x.phi - y.phi
             after.append(y if accepted else x)
             gains.append(amount if accepted and 0 < amount < math.inf else 0.0)
-        self.population = sorted(after, key=lambda p: (p.phi, p.f))
+        self.population = in_order(after)
         self.learn_from(gains)
 
     def stage_and_epsilon(self) -> None:
@@ -87,7 +86,7 @@ class ReferenceAGAPPS(ReferenceDE):
         u = rng.uniform(3, NP)
         u_parents = rng.uniform(3, NP)
         u_cross = rng.uniform(NP, d)
-        u_repair = rng.uniform(NP, d) if S.repair == "resample" else None
+        u_repair = rng.uniform(NP, d) if S.repair == "resample" else [None] * NP
         u_one = rng.uniform(NP)
         u_chosen = rng.uniform(NP, d)
         u_move = rng.uniform(NP, d)
@@ -121,16 +120,8 @@ class ReferenceAGAPPS(ReferenceDE):
                 x1, x2, x3 = (self.population[r].x for r in (r1, r2, r3))
                 base = x1 if o == 1 else [x[j] + F * (x1[j] - x[j]) for j in range(d)]
                 v = [base[j] + F * (x2[j] - x3[j]) for j in range(d)]
-                y = self.crossed(v, x, CR, u_cross[i], float(u[2, i]))
-                if S.repair == "reflect":
-                    y = self.reflected(y)
-                elif S.repair == "clamp":
-                    y = self.clamped(y)
-                elif S.repair == "midpoint":
-                    y = self.halved(y, x)
-                else:
-                    assert u_repair is not None
-                    y = self.resampled(y, u_repair[i])
+                y = binomial(v, x, CR, u_cross[i], math.floor(u[2, i] * d))
+                y = self.in_box(S.repair, y, x, u_repair[i])
             if o >= 2:
                 for j in range(d):
                     certain = o == 3 and j == math.floor(float(u_one[i]) * d)
@@ -167,10 +158,3 @@ class ReferenceAGAPPS(ReferenceDE):
             self.M_F[o][self.k[o]] = sum(w[i] * self.F[i] ** 2 for i in mine) / wF
             self.M_CR[o][self.k[o]] = sum(w[i] * self.CR[i] for i in mine)
             self.k[o] = (self.k[o] + 1) % self.settings.memory_size
-
-
-def positive_cauchy(location: float, u: float) -> float:
-    """A Cauchy number of scale 0.1 that is positive, and 1 where it is more; the larger u, the smaller."""
-    below_zero = 0.5 + math.atan((0.0 - location) / 0.1) / math.pi
-    p = 1.0 - u * (1.0 - below_zero)
-    return min(max(location + 0.1 * math.tan(math.pi * (p - 0.5)), sys.float_info.min), 1.0)

@@ -8,41 +8,28 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
-from .single_points import Evaluate, Judge, Point, anywhere, draw_index
+from .differential_evolution import binomial
+from .literal_run import LiteralRun
+from .single_points import Point, anywhere, draw_others, in_order
 
 F_POOL = [0.6, 0.8, 1.0]
 CR_POOL = [0.1, 0.2, 1.0]
 A, B, C = 0, 1, 2  # current-to-best, modified rand-to-best, current-to-rand
 
 
-class ReferenceC2oDE:
-    """One run. `settings` is any object with the settings of C2oDE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
+class ReferenceC2oDE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size or max(5 * self.d, 40)
-        self.max_gen = max_evaluations / (3 * self.NP)
+        self.max_gen = self.max_evaluations / (3 * self.NP)
         self.t = 0.0
         self.eps_0 = 0.0
         self.restarts = 0
-        self.population: list[Point] = []
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = [self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP)]
+        self.population = self.points_anywhere(self.NP, rng)
         self.eps_0 = max((p.phi for p in self.population if not p.failed), default=0.0)
 
     def generation(self, rng: Any) -> None:
@@ -83,10 +70,7 @@ class ReferenceC2oDE:
     def trial(self, i: int, s: int, u: list[float], u_parents: list[float], u_cross: list[float]) -> list[float]:
         u_F, u_CR, u_K, u_kept, u_guide, u_below, u_above = u
         F, CR = F_POOL[math.floor(u_F * 3)], CR_POOL[math.floor(u_CR * 3)]
-        r = [i]
-        for v in u_parents:
-            r.append(draw_index(v, self.NP, set(r)))
-        x_i, x1, x2, x3, x4 = (self.population[k].x for k in r)
+        x_i, x1, x2, x3, x4 = (self.population[r].x for r in (i, *draw_others(u_parents, self.NP, i)))
         x_fbest = min(self.population, key=lambda p: p.f).x
         x_c = self.guide(u_guide).x
         v = []
@@ -100,15 +84,17 @@ class ReferenceC2oDE:
         v = self.repaired(v, s, u_below, u_above)
         if s == C:
             return v
-        return [v[j] if u_cross[j] <= CR or j == math.floor(u_kept * self.d) else x_i[j] for j in range(self.d)]
+        return binomial(v, x_i, CR, u_cross, math.floor(u_kept * self.d))
 
     def guide(self, u: float) -> Point:
         feasible = [p for p in self.population if p.phi == 0]
         if self.settings.feasible_guide == "best":
-            return min(self.population, key=lambda p: (p.phi, p.f))
+            return in_order(self.population)[0]
         return feasible[math.floor(u * len(feasible))] if feasible else min(self.population, key=lambda p: p.phi)
 
     def repaired(self, v: list[float], s: int, u_below: float, u_above: float) -> list[float]:
+        if self.settings.repair == "mirror":
+            return self.in_box("mirror", v)
         rho = sum(1 for p in self.population if p.phi == 0) / max(1, sum(1 for p in self.population if not p.failed))
         q_above = [(1 - rho) ** 3, self.t, 1 - rho][s]
         q_below = [(1 - rho) ** 3, self.t, max(1 - self.t, 1 - rho)][s]
@@ -117,8 +103,6 @@ class ReferenceC2oDE:
             low, high = self.lower[j], self.upper[j]
             if low <= v[j] <= high:
                 y.append(v[j])
-            elif self.settings.repair == "mirror":
-                y.append(min(2 * low - v[j], high) if v[j] < low else max(2 * high - v[j], low))
             elif u_below < q_below if v[j] < low else u_above < q_above:
                 image = 2 * low - v[j] if v[j] < low else 2 * high - v[j]
                 y.append(image if low <= image <= high else low)
@@ -132,7 +116,7 @@ def preselected(trials: list[Point]) -> Point:
     feasible = [p for p in trials if p.phi == 0]
     if feasible:
         return min(feasible, key=lambda p: p.f)
-    return min(trials, key=lambda p: (p.phi, p.f))
+    return in_order(trials)[0]
 
 
 def replaces(y: Point, x: Point, eps: float) -> bool:

@@ -6,35 +6,23 @@ Only for the feasibility rule. It asks a stream for the same draws in the same o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from .single_points import Evaluate, Judge, Point, anywhere, draw_index, not_worse
+from .differential_evolution import binomial
+from .literal_run import LiteralRun
+from .single_points import draw_others, not_worse
 
 POOL = [(1.0, 0.1), (1.0, 0.9), (0.8, 0.2)]
 
 
-class ReferenceCoDE:
-    """One run. `settings` is any object with the settings of CoDE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
+class ReferenceCoDE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size
-        self.population: list[Point] = []
         self.wins = [0, 0, 0]
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = [self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP)]
+        self.population = self.points_anywhere(self.NP, rng)
 
     def generation(self, rng: Any) -> None:
         u = rng.uniform(3, 3 * self.NP)
@@ -58,28 +46,18 @@ class ReferenceCoDE:
     def trial(self, i: int, strategy: int, u: list[float], u_parents: list[float], u_cross: list[float]) -> list[float]:
         u_pair, U, u_kept = u
         F, CR = POOL[math.floor(u_pair * 3)]
+        drawn = draw_others(u_parents, self.NP, i)
         if strategy == 3:
             drawn = [math.floor(v * self.NP) for v in u_parents]  # any, the target too, and twice too
-        else:
-            drawn = [i]
-            for v in u_parents:
-                drawn.append(draw_index(v, self.NP, set(drawn)))
-            drawn = drawn[1:]
         x_i = self.population[i].x
         x1, x2, x3, x4, x5 = (self.population[r].x for r in drawn)
-        y = []
+        v = []
         for j in range(self.d):
             if strategy == 1:
-                v = x1[j] + F * (x2[j] - x3[j])
+                v.append(x1[j] + F * (x2[j] - x3[j]))
             elif strategy == 2:
-                v = x1[j] + U * (x2[j] - x3[j]) + F * (x4[j] - x5[j])
+                v.append(x1[j] + U * (x2[j] - x3[j]) + F * (x4[j] - x5[j]))
             else:
-                v = x_i[j] + U * (x1[j] - x_i[j]) + F * (x2[j] - x3[j])
-            low, high = self.lower[j], self.upper[j]
-            if v < low:
-                v = min(2 * low - v, high)
-            elif v > high:
-                v = max(2 * high - v, low)
-            crossed = strategy == 3 or u_cross[j] <= CR or j == math.floor(u_kept * self.d)
-            y.append(v if crossed else x_i[j])
-        return y
+                v.append(x_i[j] + U * (x1[j] - x_i[j]) + F * (x2[j] - x3[j]))
+        v = self.in_box("mirror", v)
+        return v if strategy == 3 else binomial(v, x_i, CR, u_cross, math.floor(u_kept * self.d))

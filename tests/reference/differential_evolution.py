@@ -6,39 +6,21 @@ fast versions. Comparison is by the feasibility rule.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from .single_points import Evaluate, Judge, Point, anywhere, not_worse
+from .literal_run import LiteralRun, Vector
+from .single_points import in_order, not_worse
 
-Vector = list[float]
 
-
-class ReferenceDE:
-    """One run. `settings` is any object with the settings of the algorithm by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.max_evaluations = max_evaluations
-        self.lower, self.upper = list(lower), list(upper)
-        self.d = len(self.lower)
+class ReferenceDE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size
         self.G = 0
-        self.population: list[Point] = []
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = [self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP)]
+        self.population = self.points_anywhere(self.NP, rng)
         self.begin(rng)
 
     def begin(self, rng: Any) -> None:
@@ -59,33 +41,9 @@ class ReferenceDE:
 
     def best(self) -> Vector:
         """The first of the best."""
-        return min(self.population, key=lambda p: (p.phi, p.f)).x
+        return in_order(self.population)[0].x
 
-    def reflected(self, v: Vector) -> Vector:
-        result = []
-        for j in range(self.d):
-            value = v[j]
-            while not self.lower[j] <= value <= self.upper[j]:
-                value = 2 * self.lower[j] - value if value < self.lower[j] else 2 * self.upper[j] - value
-            result.append(value)
-        return result
 
-    def clamped(self, v: Vector) -> Vector:
-        return [min(max(v[j], self.lower[j]), self.upper[j]) for j in range(self.d)]
-
-    def halved(self, v: Vector, parent: Vector) -> Vector:
-        def one(j: int) -> float:
-            if v[j] < self.lower[j]:
-                return (self.lower[j] + parent[j]) / 2
-            return (self.upper[j] + parent[j]) / 2 if v[j] > self.upper[j] else v[j]
-
-        return [one(j) for j in range(self.d)]
-
-    def resampled(self, v: Vector, u: Sequence[float]) -> Vector:
-        anew = anywhere(u, self.lower, self.upper)
-        return [v[j] if self.lower[j] <= v[j] <= self.upper[j] else anew[j] for j in range(self.d)]
-
-    def crossed(self, v: Vector, x: Vector, CR: float, u: Sequence[float], u_kept: float) -> Vector:
-        """Binomial: a component of the mutant where u <= CR, and one for certain."""
-        kept = math.floor(u_kept * self.d)
-        return [v[j] if float(u[j]) <= CR or j == kept else x[j] for j in range(self.d)]
+def binomial(v: Vector, x: Vector, CR: float, u: Sequence[float], j_rand: int) -> Vector:
+    """A component of the mutant where u <= CR, and one for certain."""
+    return [v[j] if u[j] <= CR or j == j_rand else x[j] for j in range(len(x))]

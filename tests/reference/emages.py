@@ -8,35 +8,21 @@ but whose evaluations are cut off at the end of the budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .single_points import Evaluate, Judge, Point, anywhere, not_worse
+from .literal_run import LiteralRun, Vector
+from .single_points import Point, in_order, not_worse
 
-Vector = list[float]
 
-
-class ReferenceEMAgES:
-    """One run. `settings` is any object with the settings of eMAg-ES by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper = list(lower), list(upper)
-        self.N = len(self.lower)
+class ReferenceEMAgES(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
+        self.N = self.d
         self.lam: int = settings.population_size or 4 * self.N
         self.mu = math.floor(self.lam / 3)
-        self.T = min(settings.horizon, max(math.floor(max_evaluations / self.lam / 2), 1))
+        self.T = min(settings.horizon, max(math.floor(self.max_evaluations / self.lam / 2), 1))
 
         raw = [math.log(self.mu + 1 / 2) - math.log(i) for i in range(1, self.mu + 1)]
         self.w = [value / sum(raw) for value in raw]
@@ -46,9 +32,7 @@ class ReferenceEMAgES:
         self.c_mu = min(1 - self.c_1, 2 * (self.mu_w - 2 + 1 / self.mu_w) / ((self.N + 2) ** 2 + self.mu_w))
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.lam, self.N)
-        points = [self.judge(anywhere(u[k], self.lower, self.upper)) for k in range(self.lam)]
-        points.sort(key=lambda p: (p.phi, p.f))
+        points = in_order(self.points_anywhere(self.lam, rng))
         best = [p.phi for p in points[: math.ceil(self.settings.share * self.lam)] if not p.failed]
         self.eps_0 = sum(best) / len(best) if best else 0.0
         self.gamma = self.settings.least_power

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .differential_evolution import ReferenceDE, Vector
-from .single_points import draw_index
+from .differential_evolution import ReferenceDE
+from .literal_run import Vector
+from .single_points import draw_others
 
 STRATEGIES = ("best/2", "rand/1", "current-to-rand/1")
 CR_POOL = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
@@ -36,12 +37,7 @@ class ReferenceEPSDE(ReferenceDE):
             strategy, CR, F_i = self.combination[i]
             F = [F_i + self.settings.F_deviation * float(jitter[i, j]) for j in range(self.d)]
             K = float(u_K[i, 0])
-            taken = {i}
-            r = []
-            for row in range(4):
-                index = draw_index(float(u_parents[row, i]), self.NP, taken)
-                taken.add(index)
-                r.append(self.population[index].x)
+            r = [self.population[index].x for index in draw_others(u_parents[:, i], self.NP, i)]
             x = self.population[i].x
             y = []
             crossing = [float(u_cross[i, j]) < CR for j in range(self.d)]
@@ -55,7 +51,7 @@ class ReferenceEPSDE(ReferenceDE):
                 else:
                     v = x[j] + K * (r[0][j] - x[j]) + F[j] * (r[1][j] - r[2][j])
                 y.append(v if crossing[j] or strategy == "current-to-rand/1" else x[j])
-            made.append(self.resampled(y, u_repair[i]))
+            made.append(self.in_box("resample", y, u=u_repair[i]))
         return made
 
     def learn(self, won: list[bool]) -> None:

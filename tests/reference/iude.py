@@ -7,55 +7,29 @@ in the same order as the fast version. Ranks count from 0, the best first.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from .pps_de import draw_by_rate, draw_index, positive_cauchy, repaired
-from .single_points import Evaluate, Judge, Point, anywhere
-
-STRATEGIES = RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = 0, 1, 2
-
-
-@dataclass
-class Trial:
-    point: Point
-    target: int
-    strategy: int
-    F: float
-    CR: float
+from .literal_run import LiteralRun
+from .pps_de import CURRENT_TO_RAND, RAND, STRATEGIES, Trial, draw_by_rate, positive_cauchy, three_parents
+from .single_points import Point, in_order
 
 
-class ReferenceIUDE:
-    """One run. `settings` is any object with the settings of IUDE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
+class ReferenceIUDE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size or max(5 * self.d, 40)
         self.T = math.floor(self.NP / 2 + 0.5)
-        self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
+        self.G_max = self.max_evaluations // (3 * self.T + (self.NP - self.T))
         H = settings.memory_size
         self.G = 0
         self.eps_0 = self.eps = 0.0
-        self.population: list[Point] = []
         self.NW: list[list[int]] = []  # wins of generation g = 1, 2, .. in NW[g - 1]
         self.M_F = [[0.5] * H for _ in STRATEGIES]
         self.M_CR = [[0.5] * H for _ in STRATEGIES]
         self.k = [0 for _ in STRATEGIES]
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = in_order([self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP)])
+        self.population = in_order(self.points_anywhere(self.NP, rng))
         self.eps_0 = self.eps = max((p.phi for p in self.population if not p.failed), default=0.0)
 
     def generation(self, rng: Any) -> None:
@@ -71,10 +45,7 @@ class ReferenceIUDE:
         records = [(t, weight(t.point, parents[t.target])) for t in trials]
 
         # 5 and 6 Bottom: one trial per target, its strategy by the wins of the generations before this one.
-        rates = self.strategy_rates()
-        u = rng.uniform(self.NP - self.T)
-        wanted = [(self.T + i, draw_by_rate(float(u[i]), rates)) for i in range(self.NP - self.T)]
-        bottom = self.trials(wanted, rng)
+        bottom = self.bottom_trials(rng)
         self.NW.append([sum(1 for w in winners if w.strategy == s and not w.point.failed) for s in STRATEGIES])
 
         # 7 and 8 Replacement by epsilon, then in order again.
@@ -101,6 +72,11 @@ class ReferenceIUDE:
         cp = max((-math.log(self.eps_0) - 6) / math.log(1 - pc), 0.0)
         return self.eps_0 * (1 - self.G / max(self.G_max, 1)) ** cp
 
+    def bottom_trials(self, rng: Any) -> list[Trial]:
+        rates = self.strategy_rates()
+        u = rng.uniform(self.NP - self.T)
+        return self.trials([(self.T + i, draw_by_rate(float(u[i]), rates)) for i in range(self.NP - self.T)], rng)
+
     def strategy_rates(self) -> list[float]:
         S = self.settings
         recent = [sum(wins[s] for wins in self.NW[-S.strategy_window :]) for s in STRATEGIES]
@@ -118,7 +94,7 @@ class ReferenceIUDE:
         u_parents = rng.uniform(3, m)
         z = rng.normal(m)
         u_p = rng.uniform(m) if S.pbest_least < S.pbest_most else [0.0] * m
-        u_repair = rng.uniform(m, self.d) if S.repair == "resample" else None
+        u_repair = rng.uniform(m, self.d) if S.repair == "resample" else [None] * m
         made = []
         for t in range(m):
             i, s = targets_and_strategies[t]
@@ -126,51 +102,21 @@ class ReferenceIUDE:
             F, CR = self.parameters(s, u_cell, u_F, float(z[t]))
             least, most = min(S.pbest_least, self.NP), min(S.pbest_most, self.NP)
             p = math.floor(least + (most - least) * float(u_p[t]) + 0.5)
-            r1, r2, r3 = self.parents(i, s, p, u_best, [float(v) for v in u_parents[:, t]])
+            r1, r2, r3 = three_parents(S.parents, self.NP, i, s, p, u_best, [float(v) for v in u_parents[:, t]])
             x_i, x1, x2, x3 = (self.population[r].x for r in (i, r1, r2, r3))
             y = []
             for j in range(self.d):
                 start = x1[j] if s == RAND else x_i[j] + F * (x1[j] - x_i[j])
                 certain = S.certain_component and j == math.floor(u_kept * self.d)
                 crossed = s == CURRENT_TO_RAND or float(u_cross[t, j]) <= CR or certain
-                y_j = start + F * (x2[j] - x3[j]) if crossed else x_i[j]
-                u_j = float(u_repair[t, j]) if u_repair is not None else 0.0
-                y.append(repaired(S.repair, y_j, self.lower[j], self.upper[j], x_i[j], u_j))
-            made.append(Trial(self.judge(y), i, s, F, CR))
+                y.append(start + F * (x2[j] - x3[j]) if crossed else x_i[j])
+            made.append(Trial(self.judge(self.in_box(S.repair, y, x_i, u_repair[t])), i, s, F, CR))
         return made
 
     def parameters(self, s: int, u_cell: float, u_F: float, z: float) -> tuple[float, float]:
         cell = math.floor(u_cell * self.settings.memory_size)
         CR = min(max(self.M_CR[s][cell] + 0.1 * z, 0.0), 1.0)
         return positive_cauchy(self.M_F[s][cell], u_F), CR
-
-    def parents(self, i: int, s: int, p: int, u_best: float, u: list[float]) -> tuple[int, int, int]:
-        """Different from each other and from i. For current-to-pbest the first is one of the p best."""
-        scheme, NP = self.settings.parents, self.NP
-        alike = [1] * NP
-        if scheme == "ranked-top":  # rank r = 1, 2, .. is accepted in NP - r of NP cases, only the top half
-            weights = [NP - (r + 1) if r < self.T else 0 for r in range(NP)]
-        elif scheme == "ranked-rand" and s == RAND:
-            weights = [NP - (r + 1) for r in range(NP)]
-        else:
-            weights = alike
-        if s == CURRENT_TO_PBEST:
-            r1 = draw_index(u_best, [1 if r < p else 0 for r in range(NP)], {i})
-        else:
-            r1 = draw_index(u[0], weights, {i})
-        r2 = draw_index(u[1], weights, {i, r1})
-        r3 = draw_index(u[2], alike, {i, r1, r2})
-        if scheme == "best-of-three" and s == RAND:  # the best changes places with the first
-            if r2 < r1 and r2 < r3:
-                r1, r2 = r2, r1
-            elif r3 < r1 and r3 < r2:
-                r1, r3 = r3, r1
-        return r1, r2, r3
-
-
-def in_order(points: list[Point]) -> list[Point]:
-    """By feasibility, the best first."""
-    return sorted(points, key=lambda p: (p.phi, p.f))
 
 
 def best_of_three(trials: list[Trial]) -> Trial:

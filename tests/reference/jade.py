@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from .differential_evolution import binomial
+from .literal_run import LiteralRun
 from .pps_de import positive_cauchy
-from .shade import binomial, clipped, current_to_pbest, half_way_back, in_order, lehmer, shortened
-from .single_points import Evaluate, Judge, Point, anywhere
+from .shade import clipped, current_to_pbest, lehmer, shortened
+from .single_points import in_order
 
 
-class ReferenceJADE:
-    """One run. `settings` is any object with the settings of JADE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
+class ReferenceJADE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size
         self.most_archived = math.floor(settings.archive_rate * self.NP + 0.5)
         self.G = 0
-        self.population: list[Point] = []
         self.A: list[list[float]] = []
         self.mu_F = self.mu_CR = 0.5
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = in_order(self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP))
+        self.population = in_order(self.points_anywhere(self.NP, rng))
 
     def generation(self, rng: Any) -> None:
         NP, P = self.NP, self.population
@@ -53,7 +40,7 @@ class ReferenceJADE:
             CR.append(clipped(self.mu_CR + 0.1 * float(z[i])))
             v = current_to_pbest(P, self.A, i, best, F[i], (u_pbest[i], u_r1[i], u_r2[i]))
             y = binomial(v, P[i].x, CR[i], u_cross[i], math.floor(u_kept[i] * self.d))
-            trials.append(self.judge(half_way_back(y, P[i].x, self.lower, self.upper)))
+            trials.append(self.judge(self.in_box("midpoint", y, P[i].x)))
 
         after = list(P)
         S_F, S_CR = [], []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from .differential_evolution import ReferenceDE, Vector
-from .single_points import draw_index
+from .differential_evolution import ReferenceDE, binomial
+from .literal_run import Vector
+from .single_points import draw_others
 
 
 class ReferenceJDE(ReferenceDE):
@@ -18,7 +20,7 @@ class ReferenceJDE(ReferenceDE):
         u = rng.uniform(5, self.NP)
         u_parents = rng.uniform(3, self.NP)
         u_cross = rng.uniform(self.NP, self.d)
-        u_repair = rng.uniform(self.NP, self.d) if S.repair == "resample" else None
+        u_repair = rng.uniform(self.NP, self.d) if S.repair == "resample" else [None] * self.NP
         self.new_F, self.new_CR = list(self.F), list(self.CR)
         made = []
         for i in range(self.NP):
@@ -27,25 +29,11 @@ class ReferenceJDE(ReferenceDE):
                 self.new_F[i] = S.least_F + u_F * (S.largest_F - S.least_F)
             if u_new_CR < S.tau_CR:
                 self.new_CR[i] = u_CR
-            taken = {i}
-            parents = []
-            for k in range(3):
-                r = draw_index(float(u_parents[k, i]), self.NP, taken)
-                taken.add(r)
-                parents.append(self.population[r].x)
-            v = [parents[0][j] + self.new_F[i] * (parents[1][j] - parents[2][j]) for j in range(self.d)]
+            x1, x2, x3 = (self.population[r].x for r in draw_others(u_parents[:, i], self.NP, i))
+            v = [x1[j] + self.new_F[i] * (x2[j] - x3[j]) for j in range(self.d)]
             x = self.population[i].x
-            y = self.crossed(v, x, self.new_CR[i], u_cross[i], u_kept)
-            if S.repair == "reflect":
-                y = self.reflected(y)
-            elif S.repair == "clamp":
-                y = self.clamped(y)
-            elif S.repair == "midpoint":
-                y = self.halved(y, x)
-            else:
-                assert u_repair is not None
-                y = self.resampled(y, u_repair[i])
-            made.append(y)
+            y = binomial(v, x, self.new_CR[i], u_cross[i], math.floor(u_kept * self.d))
+            made.append(self.in_box(S.repair, y, x, u_repair[i]))
         return made
 
     def learn(self, won: list[bool]) -> None:

@@ -1,62 +1,24 @@
-"""L-SHADE as a reading copy: slow, literal, a member at a time; the oracle of the fast version.
-
-The population really shrinks. Of draws for a whole first population it uses those for the members that are left.
-"""
+"""L-SHADE as a reading copy: slow, literal, a member at a time; the oracle of the fast version."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from .differential_evolution import binomial
 from .pps_de import positive_cauchy
-from .shade import (
-    binomial,
-    clipped,
-    current_to_pbest,
-    gain_of,
-    half_way_back,
-    in_order,
-    lehmer,
-    shortened,
-    to_archive,
-)
-from .single_points import Evaluate, Judge, Point, anywhere, not_worse
+from .shade import clipped, current_to_pbest, gain_of, lehmer, to_archive
+from .shrinking import ShrinkingRun
+from .single_points import in_order, not_worse
 
 TERMINAL = -1.0
 
 
-class ReferenceLSHADE:
-    """One run. `settings` is any object with the settings of L-SHADE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
-        self.N_init: int = settings.population_size or 18 * self.d
-        self.H: int = settings.memory_size
-        self.G = 0
-        self.FES = 0  # asked for, more than evaluated once the budget is spent
-        self.population: list[Point] = []
-        self.A: list[list[float]] = []
+class ReferenceLSHADE(ShrinkingRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.M_F, self.M_CR = [0.5] * self.H, [0.5] * self.H
         self.k = 0
-
-    def most_archived(self, N: int) -> int:
-        return math.floor(self.settings.archive_rate * N + 0.5)
-
-    def start(self, rng: Any) -> None:
-        u = rng.uniform(self.N_init, self.d)
-        self.population = in_order(self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.N_init))
-        self.FES = self.N_init
 
     def generation(self, rng: Any) -> None:
         P = self.population
@@ -76,7 +38,7 @@ class ReferenceLSHADE:
             CR.append(0.0 if self.M_CR[r] == TERMINAL else clipped(self.M_CR[r] + 0.1 * float(z[i])))
             v = current_to_pbest(P, self.A, i, best, F[i], (u_pbest[i], u_r1[i], u_r2[i]))
             y = binomial(v, P[i].x, CR[i], u_cross[i], math.floor(u_kept[i] * self.d))
-            trials.append(self.judge(half_way_back(y, P[i].x, self.lower, self.upper)))
+            trials.append(self.judge(self.in_box("midpoint", y, P[i].x)))
         self.FES += N
 
         after = list(P)
@@ -99,8 +61,5 @@ class ReferenceLSHADE:
                 self.M_CR[self.k] = lehmer(CRs, w)
             self.k = (self.k + 1) % self.H
 
-        N_min = self.settings.final_size
-        share = min(self.FES / self.judge.max_evaluations, 1.0)
-        N_new = math.floor((N_min - self.N_init) * share + self.N_init + 0.5)
-        self.population = in_order(after)[:N_new]
-        self.A = shortened(self.A, self.most_archived(N_new), u_cut)
+        self.population = in_order(after)
+        self.reduce(u_cut)

@@ -1,6 +1,5 @@
 """LSHADE44 as a reading copy: slow, literal, a member at a time; the oracle of the fast version.
 
-The population really shrinks. Of draws for a whole first population it uses those for the members that are left.
 Strategies: 0 current-to-pbest/1/bin, 1 current-to-pbest/1/exp, 2 randrl/1/bin, 3 randrl/1/exp.
 """
 
@@ -10,51 +9,26 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .pps_de import positive_cauchy, repaired
-from .shade import clipped, current_to_pbest, gain_of, half_way_back, in_order, lehmer, shortened, to_archive
-from .single_points import Evaluate, Judge, Point, anywhere, draw_index, not_worse
+from .lshade import TERMINAL
+from .pps_de import positive_cauchy
+from .shade import clipped, current_to_pbest, gain_of, lehmer, to_archive
+from .shrinking import ShrinkingRun
+from .single_points import Point, draw_others, in_order, not_worse
 
 STRATEGIES = range(4)
-TERMINAL = -1.0
 
 Success = Callable[[Point, Point], bool]
 Gain = Callable[[Point, Point], float]
 
 
-class ReferenceLSHADE44:
-    """One run. `settings` is any object with the settings of LSHADE44 by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
-        self.N_init: int = settings.population_size or 18 * self.d
+class ReferenceLSHADE44(ShrinkingRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.rows = self.N_init  # for which draws are made
-        self.H: int = settings.memory_size
-        self.G = 0
-        self.FES = 0  # asked for, more than evaluated once the budget is spent
-        self.population: list[Point] = []
-        self.A: list[list[float]] = []
         self.M_F = [[0.5] * self.H for _ in STRATEGIES]
         self.M_CR = [[0.5] * self.H for _ in STRATEGIES]
         self.pos = [0 for _ in STRATEGIES]
         self.n = [settings.prior for _ in STRATEGIES]
-
-    def most_archived(self, N: int) -> int:
-        return math.floor(self.settings.archive_rate * N + 0.5)
-
-    def start(self, rng: Any) -> None:
-        u = rng.uniform(self.N_init, self.d)
-        self.population = in_order(self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.N_init))
-        self.FES = self.N_init
 
     def generation(self, rng: Any) -> None:
         self.G += 1
@@ -97,11 +71,7 @@ class ReferenceLSHADE44:
             j = math.floor(u_start[i] * self.d)
             cross = exponential if k in (1, 3) else binomial_or_one
             y = cross(v, P[i].x, CR, u_cross[i], float(u_length[i]), j)
-            if k in (0, 1):
-                y = half_way_back(y, P[i].x, self.lower, self.upper)
-            else:
-                y = [repaired("reflect", y[c], self.lower[c], self.upper[c], 0.0, 0.0) for c in range(self.d)]
-            ys.append(y)
+            ys.append(self.in_box("midpoint" if k in (0, 1) else "reflect", y, P[i].x))
             ks.append(k)
             Fs.append(F)
             CRs.append(CR)
@@ -118,9 +88,7 @@ class ReferenceLSHADE44:
     def randrl(self, i: int, F: float, u: tuple[float, float, float]) -> list[float]:
         """The best of three plus F times the difference of the others; the lower rank is the better member."""
         P = self.population
-        r1 = draw_index(u[0], len(P), {i})
-        r2 = draw_index(u[1], len(P), {i, r1})
-        r3 = draw_index(u[2], len(P), {i, r1, r2})
+        r1, r2, r3 = draw_others(u, len(P), i)
         if self.settings.randrl == "ranked":
             b, s, w = sorted([r1, r2, r3])
         else:  # the best changes places with the first drawn
@@ -169,14 +137,6 @@ class ReferenceLSHADE44:
         else:
             self.M_CR[s][self.pos[s]] = sum(w_s * CR_s for w_s, CR_s in zip(w, CRs, strict=True))
         self.pos[s] = (self.pos[s] + 1) % self.H
-
-    def reduce(self, u_cut: Sequence[float]) -> None:
-        """Population, best first, and archive down to the size that this moment of the run allows."""
-        N_min = self.settings.final_size
-        share = min(self.FES / self.judge.max_evaluations, 1.0)
-        N_new = math.floor((N_min - self.N_init) * share + self.N_init + 0.5)
-        self.population = self.population[:N_new]
-        self.A = shortened(self.A, self.most_archived(N_new), u_cut)
 
 
 def binomial_or_one(

@@ -12,28 +12,20 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
+from .differential_evolution import binomial
 from .lshade44 import ReferenceLSHADE44
-from .single_points import Evaluate, Point, anywhere, draw_index, not_worse
+from .single_points import Point, anywhere, draw_index, draw_others, in_order, not_worse
 
 
 class ReferenceLSHADE44IDE:
     """One run. `settings` is any object with the settings of LSHADE44+IDE by their names."""
 
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
+    def __init__(self, settings: Any, *args: Any) -> None:
         self.settings = settings
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
-        self.max_evaluations = max_evaluations
         self.NP2: int = settings.refined_size
-        self.search = ReferenceLSHADE44(settings, evaluate, lower, upper, max_evaluations, tolerance)
-        self.judge = self.search.judge
+        self.search = ReferenceLSHADE44(settings, *args)
+        self.judge, self.max_evaluations = self.search.judge, self.search.max_evaluations
+        self.lower, self.upper, self.d = self.search.lower, self.search.upper, self.search.d
         self.rows = self.search.rows = max(self.search.N_init, self.NP2)  # for which draws are made
         self.spare: list[Point] = []  # without values, from anywhere
         self.G = 0
@@ -41,7 +33,7 @@ class ReferenceLSHADE44IDE:
         self.found: list[Point] = []
         self.members: list[Point] = []  # of IDE
         self.g = self.idle = 0
-        self.g_max = max(math.floor(max_evaluations / self.NP2 + 0.5), 1)
+        self.g_max = max(math.floor(self.max_evaluations / self.NP2 + 0.5), 1)
         self.random_base = False
 
     @property
@@ -54,8 +46,7 @@ class ReferenceLSHADE44IDE:
 
     def start(self, rng: Any) -> None:
         search = self.search
-        u = rng.uniform(search.N_init, self.d)
-        points = [self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(search.N_init)]
+        points = search.points_anywhere(search.N_init, rng)
         search.FES = search.N_init
         u_spare = rng.uniform(self.rows, self.d)
         self.spare = [Point(anywhere(u_spare[i], self.lower, self.upper)) for i in range(self.NP2)]
@@ -95,7 +86,7 @@ class ReferenceLSHADE44IDE:
     def hand_over(self) -> None:
         """The feasible points found, then members of least violation, then points without values from anywhere."""
         infeasible = [p for p in self.search.population if p.phi > 0 and not p.failed]
-        candidates = sorted(self.found, key=lambda p: p.f) + sorted(infeasible, key=lambda p: (p.phi, p.f))
+        candidates = sorted(self.found, key=lambda p: p.f) + in_order(infeasible)
         missing = max(0, self.NP2 - len(candidates))
         self.members = candidates[: self.NP2] + self.spare[:missing]
         self.refining = True
@@ -117,30 +108,21 @@ class ReferenceLSHADE44IDE:
         for i in range(NP):
             u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_kept = (float(v) for v in u[:, i])
             u_where, u_value, u_cross, u_repair = u_components[:, i]
-            o = draw_index(u_base, NP, {i})
-            r1 = draw_index(u_1, NP, {i, o})
-            r2 = draw_index(u_2, NP, {i, o, r1})
-            r3 = draw_index(u_3, NP, {i, o, r1, r2})
+            o, r1, r2, r3 = draw_others([u_base, u_1, u_2, u_3], NP, i)
             base = o if self.random_base else i
             if base >= superior and r1 >= superior:
                 r1 = draw_index(u_superior, superior, {i, o, r2, r3})
-            width = [self.upper[j] - self.lower[j] for j in range(self.d)]
-            x_3 = [
-                self.lower[j] + float(u_value[j]) * width[j] if u_where[j] < pd else P[r3].x[j] for j in range(self.d)
-            ]
+            anew = anywhere(u_value, self.lower, self.upper)
+            x_3 = [anew[j] if u_where[j] < pd else P[r3].x[j] for j in range(self.d)]
             F, CR = by_rank(base + 1, NP, u_F), by_rank(i + 1, NP, u_CR)
             x_o, x_1, x_2 = P[base].x, P[r1].x, P[r2].x
-            y = []
-            for j in range(self.d):
-                crossed = u_cross[j] <= CR or j == math.floor(u_kept * self.d)
-                y_j = x_o[j] + F * (x_1[j] - x_o[j]) + F * (x_2[j] - x_3[j]) if crossed else P[i].x[j]
-                inside = self.lower[j] <= y_j <= self.upper[j]
-                y.append(y_j if inside else self.lower[j] + float(u_repair[j]) * width[j])
-            trials.append(self.judge(y))
+            v = [x_o[j] + F * (x_1[j] - x_o[j]) + F * (x_2[j] - x_3[j]) for j in range(self.d)]
+            y = binomial(v, P[i].x, CR, u_cross, math.floor(u_kept * self.d))
+            trials.append(self.judge(self.search.in_box("resample", y, u=u_repair)))
         self.search.FES += NP
 
         accepted = [not_worse(trials[i], P[i]) for i in range(NP)]
-        self.members = sorted((trials[i] if accepted[i] else P[i] for i in range(NP)), key=lambda p: (p.phi, p.f))
+        self.members = in_order(trials[i] if accepted[i] else P[i] for i in range(NP))
         SR = sum(accepted) / NP
         SR_T = 0.1 if self.g >= math.floor(self.g_max / 2) else 0.0
         self.idle = self.idle + 1 if SR <= SR_T else 0

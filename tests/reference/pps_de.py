@@ -9,28 +9,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from .literal_run import LiteralRun
+from .single_points import Point, anywhere, in_order
 
 RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = 0, 1, 2
 STRATEGIES = (RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST)
 PUSH = "push"  # the rule that looks at the objective alone; any other rule is a number, its epsilon
 FEASIBILITY = 0.0  # the epsilon of the feasibility rule
 
-Evaluate = Callable[[list[float]], tuple[float, Sequence[float], Sequence[float]]]
 RuleOf = Any  # PUSH, or an epsilon
-
-
-@dataclass
-class Point:
-    x: list[float]
-    f: float
-    phi: float  # f = phi = inf for a point without values
-
-    @property
-    def failed(self) -> bool:
-        return self.phi == math.inf
 
 
 @dataclass
@@ -42,34 +32,16 @@ class Trial:
     CR: float
 
 
-class ReferencePPSDE:
-    """One run. `settings` is any object with the settings of PPS-DE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.evaluate = evaluate
-        self.lower, self.upper = [float(v) for v in lower], [float(v) for v in upper]
-        self.d = len(self.lower)
-        self.max_evaluations = max_evaluations
-        self.tolerance = tolerance
+class ReferencePPSDE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size or max(5 * self.d, 40)
         self.T = math.floor(self.NP / 2 + 0.5)
-        self.G_max = max_evaluations // (3 * self.T + (self.NP - self.T))
+        self.G_max = self.max_evaluations // (3 * self.T + (self.NP - self.T))
 
         shortness = min(1.0, self.G_max / 2000)  # 2000 generations: the publication's budget
         self.push_share = settings.push_limit * shortness**settings.push_growth
-        self.evaluations = 0
         self.made = 0  # generations, in all cycles
-        self.population: list[Point] = []  # always sorted by the feasibility rule
-        self.best: Point | None = None  # of all points ever evaluated, by the feasibility rule
         self.seen: list[Point] = []  # the least violating points of the cycle, one per place of the bottom half
         self.cycle = 0
         self.begin_cycle()
@@ -96,13 +68,8 @@ class ReferencePPSDE:
     # 2. Initialise
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = [self.judge(self.anywhere(u[i])) for i in range(self.NP)]
-        self.sort()
+        self.population = in_order(self.points_anywhere(self.NP, rng))  # and so it stays
         self.seen = self.population[: self.NP - self.T]
-
-    def anywhere(self, u: Any) -> list[float]:
-        return [self.lower[j] + float(u[j]) * (self.upper[j] - self.lower[j]) for j in range(self.d)]
 
     # 3. One generation
 
@@ -112,8 +79,8 @@ class ReferencePPSDE:
         if anew:
             self.cycle += 1
             self.begin_cycle()
-            self.seen = [Point(p.x, math.inf, math.inf) for p in self.seen]
-            self.population = [Point(p.x, math.inf, math.inf) for p in self.population]
+            self.seen = [Point(p.x) for p in self.seen]
+            self.population = [Point(p.x) for p in self.population]
         reseeding = self.settings.reseed and self.cycle % 2 == 1
         self.G += 1
         self.made += 1
@@ -156,8 +123,8 @@ class ReferencePPSDE:
         if reseeding and not self.pull:
             for place in range(self.NP - self.T):
                 in_place = [trials[s * self.T + place].point for s in STRATEGIES] + [bottom_trials[place].point]
-                self.seen[place] = min([self.seen[place], *in_place], key=lambda p: (p.phi, p.f))
-        self.sort()  # 3.10
+                self.seen[place] = in_order([self.seen[place], *in_place])[0]
+        self.population = in_order(self.population)  # 3.10
         self.memories(successes)  # 3.11
         self.notice_progress()
 
@@ -214,13 +181,14 @@ class ReferencePPSDE:
         u = rng.uniform(5, m)
         u_parents = rng.uniform(3, m)
         z = rng.normal(m)
-        u_repair = rng.uniform(m, self.d) if S.repair == "resample" else None
+        u_repair = rng.uniform(m, self.d) if S.repair == "resample" else [None] * m
 
         made = []
         for t in range(m):
             i, s = targets_and_strategies[t]
             if anew:
-                made.append(Trial(self.judge(self.anywhere(u_cross[t])), i, s, math.nan, math.nan))
+                fresh = self.judge(anywhere(u_cross[t], self.lower, self.upper))
+                made.append(Trial(fresh, i, s, math.nan, math.nan))
                 continue
             u_cell, u_F, u_best, u_kept, u_K = (float(v) for v in u[:, t])
             cell = math.floor(u_cell * S.memory_size)
@@ -232,44 +200,19 @@ class ReferencePPSDE:
             y = []
             for j in range(self.d):
                 crossed = s != CURRENT_TO_RAND or S.current_to_rand_crossover
-                y_j = v[j] if not crossed or float(u_cross[t, j]) <= CR or j == j_rand else x_i[j]
-                u_j = float(u_repair[t, j]) if u_repair is not None else 0.0
-                y.append(repaired(S.repair, y_j, self.lower[j], self.upper[j], x_i[j], u_j))
-            made.append(Trial(self.judge(y), i, s, F, CR))
+                y.append(v[j] if not crossed or float(u_cross[t, j]) <= CR or j == j_rand else x_i[j])
+            made.append(Trial(self.judge(self.in_box(S.repair, y, x_i, u_repair[t])), i, s, F, CR))
         return made
 
     def mutant(self, i: int, s: int, F: float, u_best: float, u_K: float, u: list[float]) -> list[float]:
-        r1, r2, r3 = self.parents(i, s, u_best, u)
+        p = self.settings.pbest
+        count = p if isinstance(p, int) else max(2, round(p * self.NP))
+        r1, r2, r3 = three_parents(self.settings.parents, self.NP, i, s, count, u_best, u)
         x_i, x1, x2, x3 = (self.population[r].x for r in (i, r1, r2, r3))
         K = u_K if s == CURRENT_TO_RAND and self.settings.K == "random" else F
         if s == RAND:
             return [x1[j] + F * (x2[j] - x3[j]) for j in range(self.d)]
         return [x_i[j] + K * (x1[j] - x_i[j]) + F * (x2[j] - x3[j]) for j in range(self.d)]
-
-    def parents(self, i: int, s: int, u_best: float, u: list[float]) -> tuple[int, int, int]:
-        """Three ranks, different from each other and from i. For current-to-pbest the first is the pbest."""
-        scheme = self.settings.parents
-        alike = [1] * self.NP
-        if scheme == "ranked-top":  # rank r = 1, 2, .. counts NP - r, only the top half
-            weights = [self.NP - (r + 1) if r < self.T else 0 for r in range(self.NP)]
-        elif scheme == "ranked-rand" and s == RAND:  # the same over all ranks
-            weights = [self.NP - (r + 1) for r in range(self.NP)]
-        else:
-            weights = alike
-        if s == CURRENT_TO_PBEST:
-            p = self.settings.pbest
-            count = p if isinstance(p, int) else max(2, round(p * self.NP))
-            r1 = draw_index(u_best, [1 if r < count else 0 for r in range(self.NP)], {i})
-        else:
-            r1 = draw_index(u[0], weights, {i})
-        r2 = draw_index(u[1], weights, {i, r1})
-        r3 = draw_index(u[2], alike, {i, r1, r2})
-        if scheme == "best-of-three" and s == RAND:  # the best changes places with the first
-            if r2 < r1 and r2 < r3:
-                r1, r2 = r2, r1
-            elif r3 < r1 and r3 < r2:
-                r1, r3 = r3, r1
-        return r1, r2, r3
 
     # 3.5 The pick among the trials of the top half
 
@@ -312,26 +255,7 @@ class ReferencePPSDE:
             self.M_CR[s][self.k[s]] = sum(w[t] * CR[t] for t in range(len(mine)))
             self.k[s] = (self.k[s] + 1) % self.settings.memory_size
 
-    # Evaluation, order, and which rule a setting names
-
-    def judge(self, x: list[float]) -> Point:
-        """The point with its values; without, where it fails or the budget is spent."""
-        if self.evaluations == self.max_evaluations:
-            return Point(x, math.inf, math.inf)
-        self.evaluations += 1
-        f, g, h = self.evaluate(x)
-        values = [f, *g, *h]
-        phi = sum(max(0.0, g_i) for g_i in g) + sum(max(0.0, abs(h_j) - self.tolerance) for h_j in h)
-        infinite_constraint = any(math.isinf(v) for v in [*g, *h])
-        if any(math.isnan(v) for v in values) or f == -math.inf or infinite_constraint:
-            return Point(x, math.inf, math.inf)
-        point = Point(x, float(f), float(phi))
-        if self.best is None or (point.phi, point.f) < (self.best.phi, self.best.f):
-            self.best = point
-        return point
-
-    def sort(self) -> None:
-        self.population.sort(key=lambda p: (p.phi, p.f))
+    # Which rule a setting names
 
     def rule(self, setting: str, stage_rule: RuleOf) -> RuleOf:
         return stage_rule if setting == "stage" else FEASIBILITY
@@ -381,6 +305,31 @@ def ranked(trials: list[Trial], rule: RuleOf) -> list[Trial]:
 # Draws, each from one uniform number by inverse distribution
 
 
+def three_parents(
+    scheme: str, NP: int, i: int, s: int, count: int, u_best: float, u: list[float]
+) -> tuple[int, int, int]:
+    """Three ranks, different from each other and from i. For current-to-pbest the first is one of the `count` best."""
+    alike = [1] * NP
+    if scheme == "ranked-top":  # rank r = 1, 2, .. counts NP - r, only the top half
+        weights = [NP - (r + 1) if r < math.floor(NP / 2 + 0.5) else 0 for r in range(NP)]
+    elif scheme == "ranked-rand" and s == RAND:  # the same over all ranks
+        weights = [NP - (r + 1) for r in range(NP)]
+    else:
+        weights = alike
+    if s == CURRENT_TO_PBEST:
+        r1 = draw_index(u_best, [1 if r < count else 0 for r in range(NP)], {i})
+    else:
+        r1 = draw_index(u[0], weights, {i})
+    r2 = draw_index(u[1], weights, {i, r1})
+    r3 = draw_index(u[2], alike, {i, r1, r2})
+    if scheme == "best-of-three" and s == RAND:  # the best changes places with the first
+        if r2 < r1 and r2 < r3:
+            r1, r2 = r2, r1
+        elif r3 < r1 and r3 < r2:
+            r1, r3 = r3, r1
+    return r1, r2, r3
+
+
 def draw_index(u: float, weights: list[int], forbidden: set[int]) -> int:
     """An allowed index, by weight: cumulate the weights in rising order until floor(u * total) is passed."""
     allowed = [(r, weights[r]) for r in range(len(weights)) if r not in forbidden]
@@ -408,22 +357,3 @@ def positive_cauchy(location: float, u: float) -> float:
     p = 1.0 - u * (1.0 - below_zero)
     F = location + 0.1 * math.tan(math.pi * (p - 0.5))
     return min(max(F, sys.float_info.min), 1.0)
-
-
-# Components out of bounds
-
-
-def repaired(repair: str, v: float, low: float, high: float, parent: float, u: float) -> float:
-    if low <= v <= high:
-        return v
-    if repair == "clamp":
-        return low if v < low else high
-    if repair == "midpoint":
-        return (low + parent) / 2 if v < low else (high + parent) / 2
-    if repair == "resample":
-        return low + u * (high - low)
-    if low == high:
-        return low
-    while not low <= v <= high:  # reflect
-        v = 2 * low - v if v < low else 2 * high - v
-    return v

@@ -67,7 +67,3 @@ def alternatives() -> list[dict[str, Any]]:
 def company_of(options: dict[str, Any]) -> dict[str, Any]:
     """What an alternative is compared with to see whether its setting matters."""
     return COMPANY.get(next(iter(options)), {})
-
-
-def named(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items()) or "default"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
 from scipy import stats
 
-from .differential_evolution import ReferenceDE, Vector
-from .single_points import draw_index
+from .differential_evolution import ReferenceDE, binomial
+from .literal_run import Vector
+from .single_points import draw_others
 
 RAND_1, CURRENT_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1 = range(4)
 
@@ -58,12 +60,7 @@ class ReferenceSaDE(ReferenceDE):
             self.CR.append(CR)
             F = S.F_mean + S.F_deviation * float(z_F[i])
             K = float(u[2, i])
-            taken = {i}
-            r = []
-            for row in range(5):
-                index = draw_index(float(u_parents[row, i]), self.NP, taken)
-                taken.add(index)
-                r.append(self.population[index].x)
+            r = [self.population[index].x for index in draw_others(u_parents[:, i], self.NP, i)]
             x = self.population[i].x
             v = []
             for j in range(self.d):
@@ -75,8 +72,8 @@ class ReferenceSaDE(ReferenceDE):
                     v.append(r[0][j] + F * (r[1][j] - r[2][j]) + F * (r[3][j] - r[4][j]))
                 else:
                     v.append(x[j] + K * (r[0][j] - x[j]) + F * (r[1][j] - r[2][j]))
-            y = v if k == CURRENT_TO_RAND_1 else self.crossed(v, x, CR, u_cross[i], float(u[3, i]))
-            made.append(self.resampled(y, u_repair[i]))
+            y = v if k == CURRENT_TO_RAND_1 else binomial(v, x, CR, u_cross[i], math.floor(u[3, i] * self.d))
+            made.append(self.in_box("resample", y, u=u_repair[i]))
         return made
 
     def learn(self, won: list[bool]) -> None:

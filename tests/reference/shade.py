@@ -10,37 +10,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .differential_evolution import binomial
+from .literal_run import LiteralRun
 from .pps_de import positive_cauchy
-from .single_points import Evaluate, Judge, Point, anywhere, draw_index, not_worse
+from .single_points import Point, draw_index, in_order, not_worse
 
 
-class ReferenceSHADE:
-    """One run. `settings` is any object with the settings of SHADE by their names."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-    ) -> None:
-        self.settings = settings
-        self.judge = Judge(evaluate, max_evaluations, tolerance)
-        self.lower, self.upper, self.d = list(lower), list(upper), len(lower)
+class ReferenceSHADE(LiteralRun):
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(settings, *args)
         self.NP: int = settings.population_size
         self.H: int = settings.memory_size
         self.most_archived = math.floor(settings.archive_rate * self.NP + 0.5)
         self.G = 0
-        self.population: list[Point] = []
         self.A: list[list[float]] = []
         self.M_F, self.M_CR = [0.5] * self.H, [0.5] * self.H
         self.k = 0
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = in_order(self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP))
+        self.population = in_order(self.points_anywhere(self.NP, rng))
 
     def generation(self, rng: Any) -> None:
         NP, P = self.NP, self.population
@@ -60,7 +48,7 @@ class ReferenceSHADE:
             best = max(2, math.floor(p_i * NP + 0.5))
             v = current_to_pbest(P, self.A, i, best, F[i], (u_pbest[i], u_r1[i], u_r2[i]))
             y = binomial(v, P[i].x, CR[i], u_cross[i], math.floor(u_kept[i] * self.d))
-            trials.append(self.judge(half_way_back(y, P[i].x, self.lower, self.upper)))
+            trials.append(self.judge(self.in_box("midpoint", y, P[i].x)))
 
         after = list(P)
         S: list[tuple[float, float, float]] = []
@@ -78,11 +66,6 @@ class ReferenceSHADE:
             self.M_F[self.k] = lehmer([F_s for F_s, _, _ in S], w)
             self.M_CR[self.k] = sum(w_s * CR_s for w_s, (_, CR_s, _) in zip(w, S, strict=True))
             self.k = (self.k + 1) % self.H
-
-
-def in_order(points: Any) -> list[Point]:
-    """By the feasibility rule, best first."""
-    return sorted(points, key=lambda p: (p.phi, p.f))
 
 
 def gain_of(y: Point, x: Point) -> float:
@@ -112,20 +95,6 @@ def current_to_pbest(
     x, x_p, x_1 = P[i].x, P[pbest].x, P[r1].x
     x_2 = P[r2].x if r2 < len(P) else A[r2 - len(P)]
     return [x[j] + F * (x_p[j] - x[j]) + F * (x_1[j] - x_2[j]) for j in range(len(x))]
-
-
-def binomial(v: list[float], x: list[float], CR: float, u: Sequence[float], j_rand: int) -> list[float]:
-    return [v[j] if u[j] <= CR or j == j_rand else x[j] for j in range(len(x))]
-
-
-def half_way_back(y: list[float], x: list[float], lower: list[float], upper: list[float]) -> list[float]:
-    repaired = list(y)
-    for j in range(len(y)):
-        if y[j] < lower[j]:
-            repaired[j] = (lower[j] + x[j]) / 2
-        elif y[j] > upper[j]:
-            repaired[j] = (upper[j] + x[j]) / 2
-    return repaired
 
 
 def to_archive(A: list[list[float]], x: list[float], most: int, u: float) -> None:

@@ -1,9 +1,9 @@
-"""Points evaluated and compared one at a time: what literal versions of algorithms share, in plain Python."""
+"""Points evaluated, compared and drawn one at a time: what literal versions of algorithms share, in plain Python."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 Evaluate = Callable[[Sequence[float]], tuple[float, list[float], list[float]]]
@@ -28,6 +28,7 @@ class Judge:
     def __init__(self, evaluate: Evaluate, max_evaluations: int, tolerance: float) -> None:
         self.evaluate, self.max_evaluations, self.tolerance = evaluate, max_evaluations, tolerance
         self.evaluations = 0
+        self.best: Point | None = None  # of all points with values, by the feasibility rule
 
     def __call__(self, x: list[float]) -> Point:
         if self.evaluations == self.max_evaluations:
@@ -37,7 +38,10 @@ class Judge:
         if any(math.isnan(v) for v in [f, *g, *h]) or f == -math.inf or any(math.isinf(v) for v in [*g, *h]):
             return Point(x)
         phi = sum(max(0.0, g_i) for g_i in g) + sum(max(0.0, abs(h_j) - self.tolerance) for h_j in h)
-        return Point(x, float(f), float(phi), list(g), list(h))
+        point = Point(x, float(f), float(phi), list(g), list(h))
+        if self.best is None or (point.phi, point.f) < (self.best.phi, self.best.f):
+            self.best = point
+        return point
 
 
 def not_worse(y: Point, x: Point) -> bool:
@@ -45,10 +49,23 @@ def not_worse(y: Point, x: Point) -> bool:
     return not y.failed and (y.phi, y.f) <= (x.phi, x.f)
 
 
+def in_order(points: Iterable[Point]) -> list[Point]:
+    """By the feasibility rule, best first."""
+    return sorted(points, key=lambda p: (p.phi, p.f))
+
+
 def draw_index(u: float, n: int, forbidden: set[int]) -> int:
     """One of the allowed indices 0 .. n - 1, all alike, from one uniform number."""
     allowed = [r for r in range(n) if r not in forbidden]
     return allowed[math.floor(u * len(allowed))]
+
+
+def draw_others(u: Iterable[float], n: int, i: int) -> list[int]:
+    """An index for each number, different from i and from each other."""
+    drawn: list[int] = []
+    for number in u:
+        drawn.append(draw_index(float(number), n, {i, *drawn}))
+    return drawn
 
 
 def anywhere(u: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> list[float]:

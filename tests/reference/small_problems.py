@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ppsde.algorithm import Task
 from ppsde.engines.host import Run
-from ppsde.population import Population
+from ppsde.population import Population, evaluated
 from ppsde.violation import TOLERANCE
-
-from .single_points import Point
 
 D = 4
 SEED = 23
 LOWER, UPPER = np.full(D, -5.0), np.array([5.0, 5.0, 6.0, 2.5])
 
 Values = tuple[float, list[float], list[float]]
+Problem = Callable[[Sequence[float]], Values]
 
 
 def unconstrained(x: Sequence[float]) -> Values:
@@ -38,12 +38,16 @@ def equalities(x: Sequence[float]) -> Values:
 
 
 def failing(x: Sequence[float]) -> Values:
+    return failing_beyond(3.5, 3.2, x, inequalities)
+
+
+def failing_beyond(x_0: float, x_1: float, x: Sequence[float], inequalities: Problem) -> Values:
     """Without values in parts of the box, in each of the ways there are, and infinite in another part."""
     f, g, _ = inequalities(x)
     h = [2.0 * x[0] - 0.7 * x[1] ** 2]
-    if x[0] > 3.5:
+    if x[0] > x_0:
         f = math.nan
-    elif x[1] > 3.2:
+    elif x[1] > x_1:
         g = [math.nan, g[1]]
     elif x[2] < -3.0:
         g = [g[0], -math.inf]
@@ -56,7 +60,7 @@ def failing(x: Sequence[float]) -> Values:
     return f, g, h
 
 
-PROBLEMS: dict[str, Callable[[Sequence[float]], Values]] = {
+PROBLEMS: dict[str, Problem] = {
     "unconstrained": unconstrained,
     "inequalities": inequalities,
     "equalities": equalities,
@@ -64,29 +68,43 @@ PROBLEMS: dict[str, Callable[[Sequence[float]], Values]] = {
 }
 
 
-def by_rows(function: Callable[[Sequence[float]], Values], x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def function_of(problem: str | Problem) -> Problem:
+    """Of one of the problems above by its name, or of another one."""
+    return PROBLEMS[problem] if isinstance(problem, str) else problem
+
+
+def by_rows(problem: str | Problem, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    function = function_of(problem)
     f, g, h = zip(*(function([float(v) for v in row]) for row in x), strict=True)
     return np.array(f), np.array(g).reshape(len(x), -1), np.array(h).reshape(len(x), -1)
 
 
-def states_of(settings: Any, problem: str, budget: int, seed: int = SEED) -> tuple[Run, list[Any]]:
+def points_of(problem: str | Problem, x: np.ndarray) -> Population:
+    return evaluated(x, *by_rows(problem, x), TOLERANCE)
+
+
+def states_of(settings: Any, problem: str | Problem, budget: int, seed: int = SEED) -> tuple[Run, list[Any]]:
     """A run to its end, and its states at the start and after each generation."""
     run = Run(settings, Task(LOWER, UPPER, budget), seed=seed, tolerance=TOLERANCE)
     states: list[Any] = []
     while run.wanted is not None:
-        run.supply(*by_rows(PROBLEMS[problem], run.wanted))
+        run.supply(*by_rows(problem, run.wanted))
         if run.state is not None and int(run.state.generation) == len(states):
             states.append(run.state)
     return run, states
 
 
-def listed(points: Population) -> list[Point]:
-    """A population as single points."""
-    columns = (points.x, points.f, points.violation, points.g, points.h)
-    return [Point(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+@cache
+def end_of(settings: Any, problem: str | Problem, budget: int) -> list[list[float]]:
+    """The last population of a run: where two settings differ in nothing else, their ends tell them apart."""
+    run, states = states_of(settings, problem, budget)
+    assert run.evaluations == budget, run.evaluations
+    x: list[list[float]] = states[-1].population.x.tolist()
+    return x
 
 
-def assert_same_points(fast: Population, slow: Sequence[Point], where: str, **close: float) -> None:
-    np.testing.assert_allclose(fast.x, [p.x for p in slow], **close, err_msg=where)
-    np.testing.assert_allclose(fast.f, [p.f for p in slow], **close, err_msg=where)
-    np.testing.assert_allclose(fast.violation, [p.phi for p in slow], **close, err_msg=where)
+def feasible_best_of(settings: Any, problem: str | Problem, budget: int, seed: int = SEED) -> Population:
+    """The best point of a run, which must be feasible."""
+    best = states_of(settings, problem, budget, seed)[0].best
+    assert best is not None and best.feasible[0], best
+    return best

@@ -8,33 +8,22 @@ version.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from .iude import STRATEGIES, ReferenceIUDE
-from .pps_de import draw_by_rate
-from .single_points import Evaluate, Point, anywhere, draw_index
+from .differential_evolution import binomial
+from .iude import ReferenceIUDE
+from .pps_de import STRATEGIES
+from .single_points import Point, draw_others
 
 POOL = [(0.9, 0.9), (0.5, 0.5)]
 
 
 class ReferenceUDE(ReferenceIUDE):
-    """One run. `settings` is any object with the settings of UDE by their names; `R` is the weight of the penalty."""
-
-    def __init__(
-        self,
-        settings: Any,
-        evaluate: Evaluate,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        max_evaluations: int,
-        tolerance: float,
-        R: float,
-    ) -> None:
-        super().__init__(WithRange(settings), evaluate, lower, upper, max_evaluations, tolerance)
+    def __init__(self, settings: Any, *args: Any) -> None:
+        super().__init__(WithRange(settings), *args)
         self.NP = settings.population_size or max(self.d, 12)
         self.T = math.floor(self.NP / 2 + 0.5)
-        self.R = R
+        self.R: float = settings.penalty_weight
 
     def fitness(self, p: Point) -> float:
         return math.inf if p.failed else p.f + self.R * p.phi
@@ -46,8 +35,7 @@ class ReferenceUDE(ReferenceIUDE):
         return sorted(points, key=lambda p: (p.failed, self.fitness(p)))
 
     def start(self, rng: Any) -> None:
-        u = rng.uniform(self.NP, self.d)
-        self.population = self.ranked([self.judge(anywhere(u[i], self.lower, self.upper)) for i in range(self.NP)])
+        self.population = self.ranked(self.points_anywhere(self.NP, rng))
 
     def generation(self, rng: Any) -> None:
         self.G += 1
@@ -57,10 +45,7 @@ class ReferenceUDE(ReferenceIUDE):
         for i in range(self.T):
             three = [trials[s * self.T + i] for s in STRATEGIES]
             winners.append(min(three, key=lambda t: (t.point.failed, self.fitness(t.point))))
-        rates = self.strategy_rates()
-        u = rng.uniform(self.NP - self.T)
-        wanted = [(self.T + i, draw_by_rate(float(u[i]), rates)) for i in range(self.NP - self.T)]
-        bottom = self.trials(wanted, rng)
+        bottom = self.bottom_trials(rng)
         self.NW.append([sum(1 for w in winners if w.strategy == s and not w.point.failed) for s in STRATEGIES])
         for trial in [*winners, *bottom]:
             if self.not_worse(trial.point, parents[trial.target]):
@@ -83,20 +68,9 @@ class ReferenceUDE(ReferenceIUDE):
         steps = []
         for t in range(count):
             F, CR, u1, u2, u_kept = (float(v) for v in u[:, t])
-            r1 = draw_index(u1, self.NP, {0})
-            r2 = draw_index(u2, self.NP, {0, r1})
-            x_best, x1, x2 = (self.population[r].x for r in (0, r1, r2))
-            y = []
-            for j in range(self.d):
-                v = x_best[j] + F * (x1[j] - x2[j])
-                low, high = self.lower[j], self.upper[j]
-                if v < low:
-                    v = min(2 * low - v, high)
-                elif v > high:
-                    v = max(2 * high - v, low)
-                crossed = float(u_cross[t, j]) <= CR or j == math.floor(u_kept * self.d)
-                y.append(v if crossed else x_best[j])
-            steps.append(self.judge(y))
+            x_best, x1, x2 = (self.population[r].x for r in (0, *draw_others([u1, u2], self.NP, 0)))
+            v = self.in_box("mirror", [x_best[j] + F * (x1[j] - x2[j]) for j in range(self.d)])
+            steps.append(self.judge(binomial(v, x_best, CR, u_cross[t], math.floor(u_kept * self.d))))
         step = self.ranked(steps)[0]
         if self.not_worse(step, self.population[0]):
             self.population[0] = step
