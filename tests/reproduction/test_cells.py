@@ -94,6 +94,18 @@ def test_totals_count_judged_cells_only() -> None:
     ]
 
 
+def test_where_a_printed_mean_has_lost_its_minus_sign_it_is_put_back_and_said_so() -> None:
+    meant = published.meant(10, "C08", "AGA-PPS")
+    assert meant.mean == -0.00135 and published.cells()[10, "C08", "AGA-PPS"].mean == 0.00135
+    assert published.meant(30, "C08", "AGA-PPS") == published.cells()[30, "C08", "AGA-PPS"]
+    cell = Row("aga-pps", "AGA-PPS", 10, "C08", row(-0.00135, 0.0, meant).ours, meant, -0.001348, "")
+    assert cell.agrees
+    assert total_lines([cell]) == [
+        "aga-pps, D = 10: of 1 judged problems 1 hold, 1 agree with the printed mean; 1 equal "
+        "(printed without its minus sign, which is put back: C08)"
+    ]
+
+
 def test_the_csv_holds_every_number_in_full() -> None:
     (first, *_) = rows = list(csv.DictReader(io.StringIO(as_csv([row(1 / 3, 0.0, (10.0, 4.0)), *ROWS]))))
     assert len(rows) == 5 and tuple(first) == COLUMNS

@@ -122,7 +122,7 @@ def _row(method: str, name: str, result: BatchResult, experiment: Experiment) ->
     x, f = (result.answer_x, result.answer_f) if original else (result.x, result.f)
     violation = result.answer_violation if original else result.violation
     column = COLUMN_OF[method]
-    printed = published.cells()[dimension, name, column]
+    printed = published.meant(dimension, name, column)
     ours = Ours(
         mean=float(f.mean()),
         std=float(f.std(ddof=1)) if len(f) > 1 else 0.0,

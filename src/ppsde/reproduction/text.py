@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from .. import published
 from .cells import VERDICTS, Row, totals
 
 HEADERS = (
@@ -46,8 +47,14 @@ def total_lines(rows: list[Row]) -> list[str]:
         f"{total['method']}, D = {total['dimension']}: of {total['judged']} judged problems {total['hold']} hold, "
         f"{total['agree']} agree with the printed mean; "
         + ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS if total[verdict])
+        + _signs_put_back([row for row in rows if (row.method, row.dimension) == (total["method"], total["dimension"])])
         for total in totals(rows)
     ]
+
+
+def _signs_put_back(rows: Sequence[Row]) -> str:
+    found = [row.problem for row in rows if (row.dimension, row.problem, row.column) in published.LOST_SIGNS]
+    return f" (printed without its minus sign, which is put back: {', '.join(found)})" if found else ""
 
 
 def as_csv(rows: Sequence[Row]) -> str:
