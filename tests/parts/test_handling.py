@@ -40,7 +40,7 @@ def test_the_fixed_techniques_are_the_rules_they_are_named_for() -> None:
     table = points((0.5, 1), (0, 5), (STATIC_LEVEL, 2), (2 * STATIC_LEVEL, 0), LOST)
     rules = {"feasibility": Feasibility(), "epsilon-static": Epsilon(1e-4), "static-penalty": Penalty(1000.0)}
     for name, rule in rules.items():
-        ours = handling_of(name, 5).rule(table, np.asarray(0.5), NumpyStream(1))
+        ours = handling_of(name).rule(table, np.asarray(0.5), NumpyStream(1))
         for a, b in zip(ours.keys(table), rule.keys(table), strict=True):
             assert a.tolist() == b.tolist()
     assert STATIC_WEIGHT == 1000.0
@@ -74,7 +74,7 @@ def test_points_without_values_come_last_and_are_never_accepted(
     earlier, parents, trials = (valued(data.draw(same_size)) for _ in range(3))
     rng, now = NumpyStream(seed), np.asarray(elapsed)
     with np.errstate(all="ignore"):
-        technique = handling_of(name, n)
+        technique = handling_of(name)
         for share in data.draw(st.sampled_from([(), (0.0,), (0.05, 0.1), (0.3, 0.6)])):
             technique = technique.after(earlier, np.asarray(share))
         rule = technique.rule(parents, now, rng)
@@ -101,7 +101,7 @@ def test_a_feasible_trial_of_lower_objective_is_always_accepted(name: str, f: fl
     # Whatever a technique allows to the infeasible, nothing speaks against such a trial.
     parents = points((violation, f), (0, f), (2 * violation, f + 1), (violation / 2, f - 1))
     trials = points(*[(0.0, f - 2)] * 4)
-    technique = handling_of(name, 4)
+    technique = handling_of(name)
     rule = technique.rule(parents, np.asarray(0.3), NumpyStream(1))
     assert accepts(rule, trials, parents).all()
 
@@ -113,7 +113,7 @@ pair = st.tuples(st.sampled_from([0.0, 1e-12, 1.0]), st.sampled_from([-1e300, 0.
 def test_the_death_penalty_never_accepts_an_infeasible_trial_for_a_feasible_parent(
     trial: tuple[float, float], parent: tuple[float, float]
 ) -> None:
-    rule = handling_of("death-penalty", 1).rule(points(parent), np.asarray(0.5), NumpyStream(1))
+    rule = handling_of("death-penalty").rule(points(parent), np.asarray(0.5), NumpyStream(1))
     accepted = bool(accepts(rule, points(trial), points(parent))[0])
     if parent[0] == 0.0:
         assert accepted == (trial[0] == 0.0 and trial[1] <= parent[1])
@@ -181,10 +181,10 @@ def test_a_compiled_loop_carries_the_state_and_gives_what_numpy_gives(name: str)
         @jax.jit
         def run() -> Any:
             first = drawn(JaxStream.at(5), jnp, 5.0)
-            return jax.lax.fori_loop(0, STEPS, body, (as_tree(handling_of(name, SIZE, jnp)), as_tree(first)))
+            return jax.lax.fori_loop(0, STEPS, body, (as_tree(handling_of(name, jnp)), as_tree(first)))
 
         traced, traced_population = run()
-        fresh = handling_of(name, SIZE)
+        fresh = handling_of(name)
         handling, population = fresh, drawn(FromJax(JaxStream.at(5)), np, 5.0)
         for k in range(STEPS):
             handling, population = step(k, handling, population, FromJax(JaxStream.at(5, 0, k + 1)), np)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, gather, namespace
 from ..parts.choices import check_count
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.mirror import mirrored
 from ..parts.pools import any_pair
@@ -57,8 +57,7 @@ class CoDE:
     def start(self, task: Task, rng: Stream) -> Coroutine:
         points = yield first_points(task, self.population_size, rng)
         xp = namespace(points.f)
-        handling = handling_of(self.rule, points.size, xp).after(points, xp.asarray(0.0))
-        return State(points, xp.asarray(0), xp.zeros(3, dtype=int), handling)
+        return State(points, xp.asarray(0), xp.zeros(3, dtype=int), first_handling(self.rule, points))
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         population = state.population

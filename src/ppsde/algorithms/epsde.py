@@ -31,7 +31,7 @@ from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..parts.bounds import resample
 from ..parts.choices import check_count, check_range
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.rules import accepts
 from ..parts.sampling import first_points
@@ -109,7 +109,7 @@ class EPSDE:
             generation=xp.asarray(0),
             combination=place(rng.uniform(n), COMBINATIONS),
             winners=Winners(xp.zeros(COMBINATIONS, dtype=int), xp.zeros(self.window)),
-            handling=handling_of(self.rule, n, xp).after(points, xp.asarray(0.0)),
+            handling=first_handling(self.rule, points),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

@@ -21,7 +21,7 @@ from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..parts.bounds import REPAIRS
 from ..parts.choices import check_choices, check_count, check_range
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.rules import accepts
 from ..parts.sampling import first_points
@@ -73,7 +73,7 @@ class JDE:
             generation=xp.asarray(0),
             F=xp.full(n, float(self.F)),
             CR=xp.full(n, float(self.CR)),
-            handling=handling_of(self.rule, n, xp).after(points, xp.asarray(0.0)),
+            handling=first_handling(self.rule, points),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

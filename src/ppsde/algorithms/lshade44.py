@@ -31,7 +31,7 @@ from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..parts.choices import check_choices, check_count, check_range
 from ..parts.four_strategies import FourStrategies
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.rules import accepts, gain
 from ..parts.sampling import first_points
 from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
@@ -79,15 +79,14 @@ class LSHADE44:
         n = self.population_size or max(18 * task.dimension, self.final_size)
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        handling = handling_of(self.rule, n, xp)
-        rule = handling.rule(points, xp.asarray(0.0), rng)
+        population, handling = first_ranked(handling_of(self.rule, xp), points, rng)
         return State(
-            population=points.take(handling.rank(rule, points, rng)),
+            population=population,
             generation=xp.asarray(0),
             evaluations=xp.asarray(n),
             size=xp.asarray(n),
             strategies=FourStrategies.fresh(self, n, task.dimension, xp),
-            handling=handling.after(points, xp.asarray(0.0)),
+            handling=handling,
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

@@ -28,11 +28,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, namespace, order, when
+from ..arrays import Array, namespace, when
 from ..parts.choices import check_choices, check_count, check_range
+from ..parts.feasible_points import some_feasible, without_values
 from ..parts.four_strategies import FourStrategies
 from ..parts.individual_dependent import Individual
 from ..parts.rules import Keys, Points, accepts, gain, ranking
@@ -99,7 +98,7 @@ class LSHADE44IDE:
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
         spare = rng.uniform(max(n, m), task.dimension)
-        blank = _blank(inside(task, spare), points)
+        blank = without_values(inside(task, spare), points)
         population = points.take(ranking(Aim(xp.asarray(False)), points))
         return State(
             population=population if n >= m else join(population, blank.take(slice(n, m))),
@@ -107,7 +106,7 @@ class LSHADE44IDE:
             evaluations=xp.asarray(n),
             size=xp.asarray(n),
             refining=xp.asarray(False),
-            found=_some_feasible(m, blank.take(slice(0, m)), points, rng.uniform(m + n)),
+            found=some_feasible(m, blank.take(slice(0, m)), points, rng.uniform(m + n)),
             strategies=FourStrategies.fresh(self, n, task.dimension, xp),
             individual=Individual.fresh(task.max_evaluations, m, xp),
         )
@@ -147,7 +146,7 @@ class LSHADE44IDE:
             evaluations=evaluations,
             size=xp.where(refining, m, fewer),
             refining=refining,
-            found=when(~refining, lambda: _some_feasible(m, state.found, trials, u_found), state.found),
+            found=when(~refining, lambda: some_feasible(m, state.found, trials, u_found), state.found),
             strategies=when(~refining, learned, state.strategies),
             individual=when(refining, lambda: state.individual.after(accepted.sum() / m), state.individual),
         )
@@ -176,20 +175,3 @@ class LSHADE44IDE:
             "size": state.size,
             "found": state.found.valid.sum(),
         }
-
-
-def _blank(x: Array, points: Population) -> Population:
-    """Points x (k, d) without values, with as many constraints as `points` have."""
-    xp = namespace(x)
-    infinite = xp.full(x.shape[0], np.inf)
-    g, h = (xp.full((x.shape[0], values.shape[1]), np.nan) for values in (points.g, points.h))
-    return Population(x, infinite, infinite, g, h)
-
-
-def _some_feasible(count: int, found: Population, points: Population, u: Array) -> Population:
-    """The feasible points of both, a random choice of `count` where there are more; then as many without values."""
-    together = join(found, points)
-    feasible = together.feasible
-    known = choose(feasible, together, forgotten(together))
-    xp = namespace(u)
-    return known.take(order(~feasible, xp.where(feasible, u, xp.arange(u.shape[0])))[:count])

@@ -20,7 +20,7 @@ from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..parts.archive import Archive
 from ..parts.choices import check_count, check_range
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
 from ..parts.pbest_trials import pbest_trials
 from ..parts.rules import accepts, gain
@@ -60,14 +60,13 @@ class SHADE:
         n = self.population_size
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        handling = handling_of(self.rule, n, xp)
-        rule = handling.rule(points, xp.asarray(0.0), rng)
+        population, handling = first_ranked(handling_of(self.rule, xp), points, rng)
         return State(
-            population=points.take(handling.rank(rule, points, rng)),
+            population=population,
             generation=xp.asarray(0),
             memory=Memory.fresh(1, self.memory_size, xp),
             archive=Archive.fresh(int(rounded(self.archive_rate * n)), task.dimension, xp),
-            handling=handling.after(points, xp.asarray(0.0)),
+            handling=handling,
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

@@ -32,7 +32,7 @@ from ..parts.blockwise import Blockwise
 from ..parts.choices import check_choices, check_count, check_range
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.fixed import Fixed
-from ..parts.handling import Handling, check_rule, handling_of
+from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.local_step import around_the_best, with_the_best_of
 from ..parts.pools import ParameterPool
 from ..parts.population_size import size_or_default
@@ -83,13 +83,13 @@ class UDE:
         points = yield first_points(task, size_or_default(self.population_size, task, per_variable=1, least=12), rng)
         xp = namespace(points.f)
         penalty = Fixed(Penalty(xp.asarray(self.penalty_weight)))
-        handling = penalty if self.rule == "static-penalty" else handling_of(self.rule, points.size, xp)
-        rule = handling.rule(points, xp.asarray(0.0), rng)
+        fresh = penalty if self.rule == "static-penalty" else handling_of(self.rule, xp)
+        population, handling = first_ranked(fresh, points, rng)
         return State(
-            population=points.take(handling.rank(rule, points, rng)),
+            population=population,
             generation=xp.asarray(0),
             competition=Competition.fresh(self.strategy_window, 3, xp),
-            handling=handling.after(points, xp.asarray(0.0)),
+            handling=handling,
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

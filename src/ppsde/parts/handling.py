@@ -2,11 +2,11 @@
 
 A technique is a frozen dataclass of arrays (perhaps none) that an algorithm keeps in its state:
 
-    handling = handling_of(name, n, xp).after(points, elapsed=0)  # at the start, told of the first population
-    rule = state.handling.rule(population, elapsed, rng)          # in a generation
-    rows = state.handling.rank(rule, population, rng)             # best first
-    accepted = accepts(rule, trials, population)                  # and `gain`, `best_of`, from parts/rules.py
-    handling = state.handling.after(survivors, elapsed)           # for the next state
+    handling = first_handling(name, points)               # at the start, told of the first population
+    rule = state.handling.rule(population, elapsed, rng)  # in a generation
+    rows = state.handling.rank(rule, population, rng)     # best first
+    accepted = accepts(rule, trials, population)          # and `gain`, `best_of`, from parts/rules.py
+    handling = state.handling.after(survivors, elapsed)   # for the next state
 
 `elapsed` is the share of the budget used, from 0 to 1. Rows without values (failed, cut, or the dead rows of a
 shrinking population) take no part in any average or quantile. Every technique judges by `violation`, the sum that
@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, namespace
 from ..population import Population
 from ..streams import Stream
 from . import epsilon_levels, penalties
@@ -71,15 +71,28 @@ TECHNIQUES: dict[str, Callable[[Any], Handling]] = {
 }
 
 
-def handling_of(name: str, n: int, xp: Any = np) -> Handling:
-    """The technique of that name for a population of n rows, in its first state.
+def handling_of(name: str, xp: Any = np) -> Handling:
+    """The technique of that name, in its first state.
 
     Examples
     --------
-    >>> handling_of("feasibility", 50)
+    >>> handling_of("feasibility")
     Fixed(always=Feasibility())
     """
     return TECHNIQUES[name](xp)
+
+
+def first_handling(name: str, points: Population) -> Handling:
+    """The technique of that name, told of the first population."""
+    xp = namespace(points.f)
+    return handling_of(name, xp).after(points, xp.asarray(0.0))
+
+
+def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Population, Handling]:
+    """The first population best first by a technique in its first state, and the technique told of it."""
+    beginning = namespace(points.f).asarray(0.0)
+    rule = fresh.rule(points, beginning, rng)
+    return points.take(fresh.rank(rule, points, rng)), fresh.after(points, beginning)
 
 
 def check_rule(settings: Any) -> None:
