@@ -16,7 +16,7 @@ import pytest
 from ppsde import ALGORITHMS, __version__
 from ppsde.cli import main
 from ppsde.commands import exit_status
-from ppsde.commands.solve import _options
+from ppsde.commands.parsing import settings_of
 from ppsde.commands.tables import table
 from ppsde.suites import SUITES
 
@@ -287,7 +287,7 @@ def test_traceback_is_shown_when_asked_for(tmp_path: Path, capsys: pytest.Captur
 
 def test_values_of_options_are_read_as_python_or_as_text() -> None:
     pairs = ["a=3", "b=0.5", "c=None", "d=true", "e=reflect", "f=x=y"]
-    assert _options(pairs) == {"a": 3, "b": 0.5, "c": None, "d": True, "e": "reflect", "f": "x=y"}
+    assert settings_of(pairs) == {"a": 3, "b": 0.5, "c": None, "d": True, "e": "reflect", "f": "x=y"}
 
 
 # --- list and suites ----------------------------------------------------------------------------------------

@@ -59,3 +59,5 @@ def test_a_search_that_is_done_says_so():
 def test_wrong_counts_are_refused(counts):
     with pytest.raises(ValueError, match="must be an int >= 0"):
         ppsde.Optimizer(BOX, **counts)
+    with pytest.raises(ValueError, match="must be an int >= 0"):
+        ppsde.Problem(sum, BOX, **counts)

@@ -1,6 +1,15 @@
-"""Durations as people read them."""
+"""Durations, as people give and read them."""
 
 from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """A limit of that name is None or a number of seconds."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf):
+        raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")
 
 
 def duration(seconds: float) -> str:

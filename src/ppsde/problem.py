@@ -66,7 +66,9 @@ class Problem:
         checked_tolerance(self.tolerance)
         for name in ("n_ineq", "n_eq"):
             count = getattr(self, name)
-            if count is not None and (not isinstance(count, int | np.integer) or count < 0):
+            if count is None:
+                continue
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
                 raise ValueError(f"{name} must be an int >= 0; got {count!r}")
         lower, upper = box(self.bounds)
         object.__setattr__(self, "lower", lower)
@@ -75,6 +77,11 @@ class Problem:
     @property
     def dimension(self) -> int:
         return len(self.lower)
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """How many inequalities and equalities there are; None where that is found at the first evaluation."""
+        return None if self.n_ineq is None or self.n_eq is None else (self.n_ineq, self.n_eq)
 
     def evaluate(self, x: Array) -> tuple[Array, Array, Array]:
         """Objective (n,), inequalities (n, p) and equalities (n, q) of the rows of `x` (n, d).

@@ -82,7 +82,7 @@ def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]
             due = monotonic() + (view.interval if view is not None else float("inf"))
 
     with suppress(OSError, ValueError):
-        view = _view(sys.stderr)
+        view = view_of(sys.stderr)
     try:
         show()
         yield show
@@ -131,7 +131,7 @@ def _show_nothing() -> None:
     pass
 
 
-def _view(stream: TextIO) -> View:
+def view_of(stream: TextIO) -> View:
     if not stream.isatty():
         return Lines(stream)
     try:

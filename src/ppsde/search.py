@@ -12,6 +12,7 @@ from typing import Any
 
 from .checkpoints.checkpoint import Checkpoint
 from .driving import drive, watch
+from .durations import check_seconds
 from .engines.host import Run
 from .evaluation.account import Account
 from .evaluation.backends import evaluator_for
@@ -39,7 +40,7 @@ class Conditions:
     def __post_init__(self) -> None:
         policy_of(self.on_failure)
         for name in ("eval_timeout", "max_time"):
-            _check_seconds(name, getattr(self, name))
+            check_seconds(name, getattr(self, name))
         memory = self.eval_memory
         if memory is not None:
             if isinstance(memory, bool) or not isinstance(memory, int) or memory < 1:
@@ -75,7 +76,7 @@ def search(
         checkpoint() as kept,
         noticed() as interrupts,
     ):
-        evaluate = Evaluate(evaluator, policy_of(conditions.on_failure), _counts(problem))
+        evaluate = Evaluate(evaluator, policy_of(conditions.on_failure), problem.counts)
         if earlier is not None:
             evaluate.take_up(*earlier)
         check = watch(interrupts, inf if conditions.max_time is None else began + conditions.max_time)
@@ -125,14 +126,3 @@ def _unfinished(run: Run, evaluate: Evaluate, tolerance: float) -> Population | 
         return None
     rows = sorted(evaluate.unfinished)
     return evaluated(run.wanted[rows], *evaluate.values([evaluate.unfinished[row] for row in rows]), tolerance)
-
-
-def _counts(problem: Problem) -> tuple[int, int] | None:
-    if problem.n_ineq is None or problem.n_eq is None:
-        return None
-    return problem.n_ineq, problem.n_eq
-
-
-def _check_seconds(name: str, value: Any) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf):
-        raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")

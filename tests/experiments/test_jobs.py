@@ -41,6 +41,7 @@ def test_the_id_is_the_digest_of_everything_in_one_spelling() -> None:
         {"record": 21},
         {"engine": "compiled"},
         {"device": "gpu"},
+        {"eval_timeout": 2.0},
     ],
     ids=str,
 )
@@ -54,6 +55,8 @@ def test_a_job_is_read_back_from_its_text_and_nothing_else_is() -> None:
     job = a_job()
     again = Job.from_content(job.content)
     assert again.id == job.id and again.runs == (0, 1) and str(again) == str(job)
+    limited = a_job(eval_timeout=2.5)
+    assert Job.from_content(limited.content).eval_timeout == 2.5
     for wrong in (
         "{}",
         "[]",
@@ -63,6 +66,9 @@ def test_a_job_is_read_back_from_its_text_and_nothing_else_is() -> None:
         job.content.replace('"dimension":10', '"dimension":"10"'),
         job.content.replace(":", ": ", 1),
         job.content.replace('"suite":"cec2017",', ""),
+        limited.content.replace('"eval_timeout":2.5', '"eval_timeout":"2.5"'),
+        limited.content.replace('"eval_timeout":2.5', '"eval_timeout":-2.5'),
+        limited.content.replace('"eval_timeout":2.5', '"eval_timeout":null'),
     ):
         with pytest.raises(ValueError):
             Job.from_content(wrong)

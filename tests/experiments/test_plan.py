@@ -114,6 +114,14 @@ def test_every_setting_is_spelt_out_and_whole_numbers_stand_for_real_ones() -> N
         ('algorithms = ["pps-de"]\nsuite = "cec2017"\nengine = "steam"', "engine must be one of auto, host, compiled"),
         ('algorithms = ["pps-de"]\nsuite = "cec2017"\ndevice = "abacus"', "device must be one of cpu, gpu"),
         (
+            'algorithms = ["pps-de"]\nsuite = "cec2017"\neval_timeout = 0',
+            "eval_timeout must be a number of seconds > 0; got 0",
+        ),
+        (
+            'algorithms = ["pps-de"]\nsuite = "cec2017"\neval_timeout = 1\nengine = "compiled"',
+            "eval_timeout must not be given with engine 'compiled'",
+        ),
+        (
             'algorithms = ["pps-de"]\nsuite = "cec2017"\ncolour = 1',
             "unknown key 'colour'; a plan has algorithms, suite",
         ),

@@ -21,6 +21,7 @@ SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "bud
 
 ODD = """
 import os
+import time
 import ppsde
 
 def raises(x):
@@ -32,6 +33,11 @@ def malformed(x):
 def dies(x):
     os._exit(7)
 
+def hangs(x):
+    while x[0] < -1.5:
+        time.sleep(1)
+    return x[0] ** 2, [0.5 - x[0]], []
+
 def now_and_then(x):
     if x[0] < 0:
         raise ValueError("negative")
@@ -42,6 +48,7 @@ BOX = [(-2, 2)] * 2
 failing = ppsde.Problem(raises, BOX)
 malformed = ppsde.Problem(malformed, BOX)
 dying = ppsde.Problem(dies, BOX)
+hanging = ppsde.Problem(hangs, BOX)
 sometimes = ppsde.Problem(now_and_then, BOX)
 """
 
@@ -273,6 +280,19 @@ def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) 
     assert [one.job.engine for one in planned] == ["compiled", "host", "host"]
     with pytest.raises(ValueError, match=r"cannot run pps-de on mine\.py:branching: JAX cannot trace its function"):
         expanded(Plan(["pps-de"], problems=names[1:], runs=1, engine="compiled", folder=tmp_path))
+
+
+@pytest.mark.skipif(not LINUX, reason="evaluations are ended by signals")
+def test_an_evaluation_that_hangs_or_dies_costs_itself_alone_where_a_timeout_is_given(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    names = ["odd.py:hanging", "odd.py:dying"]
+    plan = Plan(["pps-de"], problems=names, runs=1, budget=120, eval_timeout=0.2, folder=tmp_path)
+    assert [one.job.engine for one in expanded(plan)] == ["host", "host"]
+    run(plan, tmp_path / "study.db", workers=2)
+    with Store(tmp_path / "study.db") as store:
+        hanging, dying = sorted(store.results(), key=lambda result: not result.ok)
+    assert hanging.ok and hanging.evaluations == 120 and 1 <= hanging.arrays["failed_evaluations"] < 60
+    assert not dying.ok and "every evaluation failed" in dying.message and "status 7" in dying.message
 
 
 def test_a_device_that_is_not_there_ends_the_study_and_fails_no_run(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import bench_export, bench_report, bench_watch, exit_status
-from .parsing import command, instance
-from .solve import _options
+from .parsing import command, instance, settings_of
 from .tables import GAP, heading, printable, table, width
 
 FAILURES_TOLD = 10
@@ -95,6 +94,9 @@ def _add_run(tasks: Any) -> None:
     task.add_argument("--record", type=int, metavar="N", help="points kept along each run (default: 200)")
     task.add_argument("--engine", metavar="E", help="auto, host or compiled (default: auto)")
     task.add_argument("--device", metavar="D", help="cpu or gpu, for what is compiled (default: cpu)")
+    task.add_argument(
+        "--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds (host engine)"
+    )
     task.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core)")
     task.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the I-th of N parts")
     task.add_argument("--retry-failed", action="store_true", help="do failed runs again")
@@ -127,11 +129,11 @@ def run(arguments: Namespace) -> int:
 
 def _changes(arguments: Namespace) -> dict[str, Any]:
     """What the options say of the plan, in a plan's own words."""
-    options = _options(arguments.option)
-    if options and not arguments.method:
+    settings = settings_of(arguments.option)
+    if settings and not arguments.method:
         raise ValueError("--option needs --method: it is a setting of the methods named there")
     stated = {
-        "algorithms": arguments.method and [{"method": name, "options": options} for name in arguments.method],
+        "algorithms": arguments.method and [{"method": name, "options": settings} for name in arguments.method],
         "suite": arguments.suite,
         "problems": arguments.problem and [_from_here(text) for text in arguments.problem],
         "dimensions": arguments.dimension,
@@ -143,6 +145,7 @@ def _changes(arguments: Namespace) -> dict[str, Any]:
         "record": arguments.record,
         "engine": arguments.engine,
         "device": arguments.device,
+        "eval_timeout": arguments.eval_timeout,
     }
     changes = {name: value for name, value in stated.items() if value is not None}
     if "budget" in changes or "budget_per_variable" in changes:  # one takes the place of the other

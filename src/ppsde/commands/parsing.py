@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .exit_status import WRONG
@@ -39,3 +41,17 @@ def instance(text: str) -> int | str:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number or 'official'; got {text!r}") from None
+
+
+def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
+    """Settings by name; values are read as Python's, anything else is text."""
+    found = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (name and equals):
+            raise ValueError(f"--option expects NAME=VALUE; got {pair!r}")
+        try:
+            found[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            found[name] = {"true": True, "false": False, "none": None}.get(text.lower(), text)
+    return found

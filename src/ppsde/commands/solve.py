@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import secrets
 from argparse import Namespace
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from ..evaluation.outcome import EvaluationError
 from ..search import CHECKPOINT_EVERY
 from ..status import ERROR, INTERRUPTED, TIME_UP
 from . import exit_status, outcome
-from .parsing import command, instance
+from .parsing import command, instance, settings_of
 from .target import opened
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -102,7 +100,7 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
     """Method, options and seed: those of the command line, or of the run that is resumed."""
     if arguments.resume is None:
         seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-        return {"method": arguments.method or METHOD, "options": _options(arguments.option), "seed": seed}
+        return {"method": arguments.method or METHOD, "options": settings_of(arguments.option), "seed": seed}
     for name in FIXED:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
@@ -148,20 +146,6 @@ def status_of(result: Any) -> int:
     if result.status == FAILED or result.nfev == result.n_failed:
         return exit_status.ALL_FAILED
     return exit_status.FOUND if result.feasible else exit_status.NOTHING_FEASIBLE
-
-
-def _options(pairs: Sequence[str]) -> dict[str, Any]:
-    """Settings by name; values are read as Python's, anything else is text."""
-    options = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not (name and equals):
-            raise ValueError(f"--option expects NAME=VALUE; got {pair!r}")
-        try:
-            options[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            options[name] = {"true": True, "false": False, "none": None}.get(text.lower(), text)
-    return options
 
 
 def _check_picture(path: Path) -> None:

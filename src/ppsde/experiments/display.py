@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 
-from ..progress import Status, View, _view
+from ..progress import Status, View, view_of
 
 Show = Callable[[Callable[[], Status]], None]
 
@@ -21,7 +21,7 @@ def display(enabled: bool) -> Iterator[Show]:
     view: View | None = None
     if enabled and sys.stderr is not None:
         with suppress(OSError, ValueError):
-            view = _view(sys.stderr)
+            view = view_of(sys.stderr)
     due = 0.0
     last: Callable[[], Status] | None = None
 

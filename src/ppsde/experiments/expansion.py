@@ -28,8 +28,9 @@ class Planned:
 
 def expanded(plan: Plan) -> list[Planned]:
     """The jobs of the plan, those that share a compiled program one after the other."""
+    wanted = plan.engine if plan.eval_timeout is None else "host"
     cells = [
-        (source, _looked_up(source, dimension, plan))
+        (source, _looked_up(source, dimension, plan.instance, wanted))
         for source in plan.sources
         for dimension in _dimensions(plan, source)
     ]
@@ -42,7 +43,7 @@ def expanded(plan: Plan) -> list[Planned]:
                 if found.dimension != each:
                     continue
                 budget = plan.budget_of(source, found.dimension)
-                engine = _engine(plan.engine, found.host_only or on_host_only, f"{contender.name} on {source.short}")
+                engine = _engine(wanted, found.host_only or on_host_only, f"{contender.name} on {source.short}")
                 device = plan.device if engine == "compiled" else "cpu"
                 for runs in blocks(plan.runs, block_size(engine, device, budget)):
                     job = Job(
@@ -57,6 +58,7 @@ def expanded(plan: Plan) -> list[Planned]:
                         record=plan.record,
                         engine=engine,
                         device=device,
+                        eval_timeout=None if plan.eval_timeout is None else float(plan.eval_timeout),
                     )
                     planned.append(Planned(contender.name, source, job))
     return planned
@@ -108,13 +110,13 @@ class _Found:
     host_only: str | None  # why it cannot be compiled
 
 
-def _looked_up(source: Source, dimension: int | None, plan: Plan) -> _Found:
-    with opened(source, dimension, plan.instance) as problem:
+def _looked_up(source: Source, dimension: int | None, instance: int | str | None, wanted: str) -> _Found:
+    with opened(source, dimension, instance) as problem:
         return _Found(
             identity=source.identity(problem),
             dimension=problem.dimension,
             instance=problem.properties.get("instance") if source.suite is not None else None,
-            host_only=None if plan.engine == "host" else _cannot_be_compiled(source, problem),
+            host_only=None if wanted == "host" else _cannot_be_compiled(source, problem),
         )
 
 

@@ -1,4 +1,4 @@
-"""Runs of a job on the host engine, one evaluation after another in this process."""
+"""Runs of a job on the host engine, one evaluation after another: in this process, or in one that can be killed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def host_rows(job: Job, problem: Problem, progress: Callable[[int], None]) -> It
 def _row(job: Job, number: int, problem: Problem, progress: Callable[[int], None], before: int) -> Row:
     task = Task(problem.lower, problem.upper, job.budget)
     run = Run(job.algorithm(), task, seed=job.seed, run=number, tolerance=problem.tolerance)
-    counts = None if problem.n_ineq is None or problem.n_eq is None else (problem.n_ineq, problem.n_eq)
-    with evaluator_for(problem) as evaluator, suppress(Hopeless):
-        evaluate = Evaluate(evaluator, Policy(), counts)
+    with evaluator_for(problem, timeout=job.eval_timeout) as evaluator, suppress(Hopeless):
+        evaluate = Evaluate(evaluator, Policy(), problem.counts)
         while run.wanted is not None:
             run.supply(*evaluate(run.wanted))
             progress(before + run.evaluations)

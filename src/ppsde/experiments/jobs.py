@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ KEYS = (
     *("method", "settings", "problem", "dimension", "instance", "seed"),
     *("runs", "budget", "record", "engine", "device"),
 )
+OPTIONAL = "eval_timeout"  # spelt only where it is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +34,13 @@ class Job:
     record: int
     engine: str  # 'host' or 'compiled': they draw other random numbers
     device: str  # 'cpu' or 'gpu': they round differently
+    eval_timeout: float | None = None  # seconds for an evaluation, of jobs on the host
 
     @cached_property
     def content(self) -> str:
         """All of it, in one spelling."""
-        return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs)})
+        optional = {} if self.eval_timeout is None else {OPTIONAL: self.eval_timeout}
+        return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs), **optional})
 
     @cached_property
     def id(self) -> str:
@@ -74,7 +78,7 @@ class Job:
     def from_content(cls, text: str) -> Job:
         """The job that the text spells; ValueError if it spells none."""
         data = json.loads(text)
-        if not isinstance(data, dict) or set(data) != set(KEYS):
+        if not isinstance(data, dict) or set(data) - {OPTIONAL} != set(KEYS):
             raise ValueError(f"a job has {', '.join(KEYS)}")
         runs, problem = data["runs"], data["problem"]
         for key in ("dimension", "seed", "budget", "record"):
@@ -90,6 +94,9 @@ class Job:
             raise ValueError("instance of a job must be a number, a text or null")
         if not isinstance(data["settings"], dict) or not isinstance(data["method"], str):
             raise ValueError("a job must have a method and its settings")
+        seconds = data.get(OPTIONAL, 1.0)
+        if type(seconds) is not float or not 0 < seconds < math.inf:
+            raise ValueError(f"{OPTIONAL} of a job must be a number of seconds")
         job = cls(**{**data, "runs": tuple(runs)})
         if job.content != text:
             raise ValueError("a job must be in its one spelling")

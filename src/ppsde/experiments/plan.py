@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algorithms import make
+from ..durations import check_seconds
 from ..suites import SUITES, get
 from .canonical import plain
 from .sources import Source, source_of
@@ -68,6 +69,9 @@ class Plan:
         'auto' compiles what JAX can trace, where JAX is installed.
     device : 'cpu' or 'gpu'
         For what is compiled.
+    eval_timeout : float, optional
+        Seconds after which an evaluation is killed and counts as failed. Everything then runs on the host engine, each
+        run with a process of its own for its evaluations, which may also crash.
     folder : path
         Where files named in `problems` are sought from.
 
@@ -90,6 +94,7 @@ class Plan:
     record: int = 200
     engine: str = "auto"
     device: str = "cpu"
+    eval_timeout: float | None = None
     folder: str | os.PathLike[str] = "."
     contenders: tuple[Contender, ...] = field(init=False)
     sources: tuple[Source, ...] = field(init=False)
@@ -111,6 +116,9 @@ class Plan:
         for name, allowed in (("engine", ENGINES), ("device", DEVICES)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        check_seconds("eval_timeout", self.eval_timeout)
+        if self.eval_timeout is not None and self.engine == "compiled":
+            raise ValueError("eval_timeout must not be given with engine 'compiled': a program cannot be interrupted")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], **changes: Any) -> Plan:
@@ -152,7 +160,7 @@ class Plan:
             "problems": [str(s) if s.path is None else s.short for s in self.sources],
             "dimensions": None if self.dimensions is None else list(self.dimensions),
             **{name: getattr(self, name) for name in ("instance", "runs", "budget", "budget_per_variable")},
-            **{name: getattr(self, name) for name in ("seed", "record", "engine", "device")},
+            **{name: getattr(self, name) for name in ("seed", "record", "engine", "device", "eval_timeout")},
         }
 
 
