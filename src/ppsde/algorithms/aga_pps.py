@@ -38,6 +38,7 @@ from ..parts.indices import best_index, place
 from ..parts.memory import Memory
 from ..parts.parents import trio
 from ..parts.polynomial_mutation import polynomial_mutation
+from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
 from ..parts.rules import accepts, gain
 from ..parts.sampling import first_points
@@ -102,7 +103,7 @@ class AGAPPS:
         check_range(self, 0.0, 1000.0, "index")
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
+        points = yield first_points(task, size_or_default(self.population_size, task), rng)
         xp = namespace(points.f)
         return State(
             population=points.sorted(),

@@ -32,6 +32,7 @@ from ..arrays import Array, namespace
 from ..parts.choices import check_choices, check_count, check_range
 from ..parts.four_strategies import FourStrategies
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.population_size import size_or_default
 from ..parts.rules import accepts, gain
 from ..parts.sampling import first_points
 from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
@@ -76,7 +77,7 @@ class LSHADE44:
         check_rule(self)
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        n = self.population_size or max(18 * task.dimension, self.final_size)
+        n = size_or_default(self.population_size, task, per_variable=18, least=self.final_size)
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
         population, handling = first_ranked(handling_of(self.rule, xp), points, rng)

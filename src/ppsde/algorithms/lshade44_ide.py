@@ -34,6 +34,7 @@ from ..parts.choices import check_choices, check_count, check_range
 from ..parts.feasible_points import some_feasible, without_values
 from ..parts.four_strategies import FourStrategies
 from ..parts.individual_dependent import Individual
+from ..parts.population_size import size_or_default
 from ..parts.rules import Keys, Points, accepts, gain, ranking
 from ..parts.sampling import first_points, inside
 from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
@@ -91,7 +92,7 @@ class LSHADE44IDE:
         check_range(self, 0.0, 100.0, "archive_rate")
 
     def _first_size(self, task: Task) -> int:
-        return self.population_size or max(18 * task.dimension, self.final_size)
+        return size_or_default(self.population_size, task, per_variable=18, least=self.final_size)
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
         n, m = self._first_size(task), self.refined_size

@@ -47,6 +47,7 @@ from ..parts.choices import check_choices, check_count, check_flag, check_range
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.cycles import Cycle
 from ..parts.memory import Memory
+from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
 from ..parts.sampling import first_points, inside
@@ -115,7 +116,7 @@ class PPSDE:
         check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        points = yield first_points(task, self.population_size or max(5 * task.dimension, 40), rng)
+        points = yield first_points(task, size_or_default(self.population_size, task), rng)
         population = points.sorted()
         xp = namespace(points.f)
         return self._begin(population, population.take(slice(0, points.size // 2)), xp.asarray(0), xp.asarray(0))
