@@ -53,6 +53,11 @@ class Evaluator(ABC):
         self.close()
 
 
+def missing(x: np.ndarray, known: Mapping[int, Outcome]) -> list[int]:
+    """The rows of x that are not known yet."""
+    return [row for row in range(len(x)) if row not in known]
+
+
 def chunks(rows: Sequence[int], size: int) -> list[list[int]]:
     """The rows in pieces of at most so many, as even as possible.
 

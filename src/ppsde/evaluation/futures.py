@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .calling import Reply
-from .evaluator import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, chunks
+from .evaluator import NOTHING_KNOWN, PULSE, Check, Done, chunks, missing
 from .outcome import EvaluatorLost, Outcome
+from .replies import ByReplies
 
 
-class Futures(Evaluator):
+class Futures(ByReplies):
     """Sends rows, or chunks of them, and takes outcomes in the order they come.
 
     Parameters
@@ -37,8 +38,8 @@ class Futures(Evaluator):
         again: Callable[[BaseException], bool],
         end: Callable[[], None],
     ) -> None:
-        super().__init__()
-        self._send, self._size, self._again, self._end = send, size, again, end
+        super().__init__(size, end)
+        self._send, self._again = send, again
 
     def submit(
         self,
@@ -48,7 +49,7 @@ class Futures(Evaluator):
         check: Check | None = None,
     ) -> Sequence[Outcome]:
         outcomes = dict(known)
-        rows = [row for row in range(len(x)) if row not in known]
+        rows = missing(x, known)
         finished: SimpleQueue[tuple[list[int], Any]] = SimpleQueue()
         waiting = chunks(rows, self._size(len(rows)))
         running: list[Any] = []
@@ -67,20 +68,12 @@ class Futures(Evaluator):
                 if reply is None:
                     waiting.append(sent)
                     continue
-                self.calls += reply.calls
-                self.names = reply.names or self.names
-                for row, outcome in zip(sent, reply.outcomes, strict=True):
-                    outcomes[row] = outcome
-                    if done is not None:
-                        done(row, outcome)
+                self._received(reply, sent, outcomes, done)
         except BaseException:
             for future in running:
                 future.cancel()  # of those that have begun, this does nothing
             raise
         return [outcomes[row] for row in range(len(x))]
-
-    def close(self) -> None:
-        self._end()
 
     def _begin(self, x: np.ndarray, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]) -> list[Any]:
         try:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .calling import Reply
-from .evaluator import NOTHING_KNOWN, Check, Done, Evaluator, chunks
+from .evaluator import NOTHING_KNOWN, Check, Done, chunks, missing
 from .outcome import EvaluatorLost, Outcome
+from .replies import ByReplies
 
 
-class Mapped(Evaluator):
+class Mapped(ByReplies):
     """Gives rows, or chunks of them, to the map; outcomes are taken in their order, as early as it gives them."""
 
     def __init__(
@@ -22,8 +23,8 @@ class Mapped(Evaluator):
         size: Callable[[int], int],
         end: Callable[[], None],
     ) -> None:
-        super().__init__()
-        self._over, self._task, self._size, self._end = over, task, size, end
+        super().__init__(size, end)
+        self._over, self._task = over, task
 
     def submit(
         self,
@@ -33,7 +34,7 @@ class Mapped(Evaluator):
         check: Check | None = None,
     ) -> Sequence[Outcome]:
         outcomes = dict(known)
-        rows = [row for row in range(len(x)) if row not in known]
+        rows = missing(x, known)
         pieces = chunks(rows, self._size(len(rows)))
         if check is not None:
             check()
@@ -42,18 +43,10 @@ class Mapped(Evaluator):
             reply = self._guarded(lambda: next(replies, None))
             if not isinstance(reply, Reply) or len(reply.outcomes) != len(piece):
                 raise EvaluatorLost(f"the map must give one result per item, in their order; it gave {reply!r}")
-            self.calls += reply.calls
-            self.names = reply.names or self.names
-            for row, outcome in zip(piece, reply.outcomes, strict=True):
-                outcomes[row] = outcome
-                if done is not None:
-                    done(row, outcome)
+            self._received(reply, piece, outcomes, done)
             if check is not None:
                 check()
         return [outcomes[row] for row in range(len(x))]
-
-    def close(self) -> None:
-        self._end()
 
     def _guarded(self, step: Callable[[], Any]) -> Any:
         """User code never raises here: it is caught where it runs. So this is the map's own failure."""

@@ -15,7 +15,7 @@ from time import monotonic
 import numpy as np
 
 from .calling import Reply
-from .evaluator import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, chunks
+from .evaluator import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, chunks, missing
 from .nursery import Nursery
 from .outcome import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Outcome
 from .worker import READY
@@ -83,7 +83,7 @@ class Pool(Evaluator):
         check: Check | None = None,
     ) -> Sequence[Outcome]:
         outcomes = dict(known)
-        rows = [row for row in range(len(x)) if row not in known]
+        rows = missing(x, known)
         size = -(-len(rows) // (self._workers * CHUNKS_PER_WORKER)) if self._in_chunks else 1
         request = _Request(x, deque(map(tuple, chunks(rows, size))), outcomes, done)
         try:
