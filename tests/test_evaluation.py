@@ -158,3 +158,14 @@ def test_failures_are_kept_up_to_a_limit():
         f, g, h = evaluate(x)
     assert np.isnan(f[1:]).all() and f[0] == 1.0 and g.shape == h.shape == (501, 0)
     assert len(evaluate.failures) == Evaluate.KEPT == 1000
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_and_very_large_values_cause_no_warnings():
+    def fun(x):
+        f = np.where(x[:, 0] > 4, np.inf, np.where(x[:, 0] < -4, -np.inf, 1e308 * np.sign(x[:, 0]) + x[:, 1]))
+        return f, 1e308 * (x[:, :1] < 0), np.zeros((len(x), 0))
+
+    result = ppsde.minimize(fun, BOX, vectorized=True, max_evaluations=1000, rng=1)
+    assert result.nfev == 1000 and result.n_failed > 0
+    assert {str(failure.x[0] < -4) for failure in result.failures} == {"True"}

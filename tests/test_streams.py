@@ -18,6 +18,14 @@ from ppsde.streams import JaxStream, NumpyStream, Tape, root_key, seed_from
 SIZE = 20_000
 
 
+def test_the_numpy_stream_is_philox_keyed_by_seed_and_run_with_the_address_in_the_counter() -> None:
+    key, counter = np.array([2**64 - 1, 7], np.uint64), np.array([0, 0, 3, 5], np.uint64)
+    plain = np.random.Generator(np.random.Philox(key=key, counter=counter))
+    stream = NumpyStream(2**64 - 1, 7, generation=5, attempt=3)
+    assert bits(stream.uniform(9)) == bits(plain.random(9))
+    assert bits(stream.normal(9)) == bits(plain.standard_normal(9))
+
+
 def double_precision() -> AbstractContextManager[Any]:
     jax = pytest.importorskip("jax")
     if hasattr(jax, "enable_x64"):

@@ -46,13 +46,13 @@ def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
     return _select(condition, first(), second)
 
 
-def mended(wrong: Array, mend: Callable[[], Array], values: Array) -> Array:
+def mended(wrong: Array, mend: Callable[[], Any], values: Any) -> Any:
     """`mend()`, which changes nothing where `wrong` does not hold, or the values themselves where it holds nowhere.
 
     NumPy looks first, since most often there is nothing to mend. JAX mends always: looking would cost more.
     """
     if type(wrong) is _NDARRAY:
-        return mend() if wrong.any() else values
+        return mend() if np.count_nonzero(wrong) else values  # counting is faster than `any`
     return mend()
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, gather, namespace, order
+from .arrays import Array, gather, mended, namespace, order, when
 from .violation import search_violation
 
 
@@ -76,7 +76,7 @@ class Population:
         least = self.violation == self.violation.min()
         f = xp.where(least, self.f, np.inf)
         row = f.argmin()
-        return xp.where(f[row] < np.inf, row, least.argmax())  # +inf is an objective too
+        return when(f[row] < np.inf, lambda: row, least.argmax())  # +inf is an objective too
 
 
 def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:
@@ -86,10 +86,13 @@ def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Popul
     """
     xp = namespace(x)
     violation = search_violation(g, h, tolerance)
-    sound = (f > -np.inf) & (violation < np.inf)  # both false for NaN
-    if g.shape[1]:
-        sound = sound & (g > -np.inf).all(axis=1)  # the only non-finite constraint that the sum does not show
-    return Population(x, xp.where(sound, f, np.inf), xp.where(sound, violation, np.inf), g, h)
+    summed = (f > -np.inf) & (violation < np.inf)  # both false for NaN
+    bottomless = g == -np.inf  # the only non-finite constraint that the sum does not show
+    sound = mended(bottomless, lambda: summed & ~bottomless.any(axis=1), summed)
+    known_f, known_violation = mended(
+        ~sound, lambda: (xp.where(sound, f, np.inf), xp.where(sound, violation, np.inf)), (f, violation)
+    )
+    return Population(x, known_f, known_violation, g, h)
 
 
 def forgotten(points: Population) -> Population:

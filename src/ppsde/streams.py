@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from .arrays import Array
 
@@ -26,6 +27,16 @@ class Stream(Protocol):
         """Standard normal numbers."""
 
 
+class _Key(ISeedSequence):
+    """A key of Philox in the place of a seed: with `key=` NumPy asks the system for entropy first, and drops it."""
+
+    def __init__(self, *words: int) -> None:
+        self._words = words
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        return np.array(self._words, dtype)
+
+
 class NumpyStream:
     """NumPy's Philox, keyed by seed and run, with the generation (and the attempt at it) in the counter.
 
@@ -33,8 +44,8 @@ class NumpyStream:
     """
 
     def __init__(self, seed: int, run: int = 0, generation: int = 0, attempt: int = 0) -> None:
-        key, counter = np.array([seed, run], np.uint64), np.array([0, 0, attempt, generation], np.uint64)
-        bits = np.random.Philox(key=key, counter=counter)
+        key: Any = _Key(seed, run)  # NumPy takes any ISeedSequence, though its annotations say otherwise
+        bits = np.random.Philox(key, counter=np.array([0, 0, attempt, generation], np.uint64))
         generator = np.random.Generator(bits)
         self.uniform = lambda *shape: generator.random(shape)
         self.normal = lambda *shape: generator.standard_normal(shape)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, overload
 
 import numpy as np
@@ -61,7 +60,7 @@ class Columns(Sequence[Outcome]):
 
     def failed(self) -> list[int]:
         """The rows whose values are not to be searched with."""
-        if all(isfinite(np.add.reduce(part, axis=None)) for part in (self.f, self.g, self.h) if part.size):
+        if _finite(self.f) and _finite(self.g) and _finite(self.h):
             return []  # as nearly always, and quickly found out
         sound = (self.f > -np.inf) & np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
         rows: list[int] = np.flatnonzero(~sound).tolist()
@@ -88,7 +87,7 @@ def with_values(f: float, g: np.ndarray, h: np.ndarray, seconds: float) -> Outco
 
 
 def _finite(values: np.ndarray) -> bool:
-    return not values.size or bool(np.isfinite(values).all())
+    return not values.size or np.count_nonzero(np.isfinite(values)) == values.size
 
 
 def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:

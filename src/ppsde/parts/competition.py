@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, namespace, when
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Competition:
         """Each strategy's share of the wins (strategies,); equal shares while generation 1, 2, .. fill the window."""
         xp = namespace(self.wins)
         window, strategies = self.wins.shape
-        total = xp.sum(self.wins)
+        each = self.wins.sum(axis=0)
+        total = each.sum()
         known = (generation > window) & (total > 0)
-        return xp.where(known, xp.sum(self.wins, axis=0) / xp.maximum(total, 1.0), 1.0 / strategies)
+        return when(known, lambda: each / xp.maximum(total, 1.0), xp.full(strategies, 1.0 / strategies))
 
 
 def strategy_by_rate(u: Array, rates: Array) -> Array:
     """A strategy (m,) per uniform number, with probabilities `rates`."""
-    xp = namespace(u)
-    return xp.sum(u[:, None] >= xp.cumsum(rates)[:-1], axis=1)
+    return (u >= rates.cumsum()[:-1, None]).sum(axis=0)

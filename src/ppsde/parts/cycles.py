@@ -33,9 +33,9 @@ class Cycle:
         """A generation later, with the population sorted best first; only generations where `counts` can be idle."""
         xp = namespace(self.f)
         violation, f = population.violation[0], population.f[0]
-        size = when(self.f < np.inf, lambda: xp.abs(self.f), xp.zeros_like(self.f))
+        size = when(self.f < np.inf, lambda: abs(self.f), 0.0)
         closer = violation < self.violation * (1.0 - LEAST_FALL_OF_VIOLATION)
         lower = (violation <= self.violation) & (f < self.f - LEAST_FALL * size)
-        age, none = self.age + 1, xp.zeros_like(self.idle)
+        age, none = self.age + 1, xp.asarray(0)
         waiting = Cycle(self.number, age, when(counts, lambda: self.idle + 1, none), self.violation, self.f)
         return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)

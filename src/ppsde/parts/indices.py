@@ -41,7 +41,8 @@ class Pool:
     """Indices with integer weights to draw by."""
 
     weights: np.ndarray  # (n,)
-    ends: np.ndarray  # (n,), cumulated weights
+    starts: np.ndarray  # (n,), the weights before each index
+    ends: np.ndarray  # (n,), those up to it: cumulated weights
     index: np.ndarray | None  # (ends[-1],), whose place each is; None where that would be long
 
     def draw(self, u: Array, *taken: Array) -> Array:
@@ -56,13 +57,17 @@ class Pool:
         array([1, 2, 2])
         """
         xp = namespace(u)
-        weights, ends = xp.asarray(self.weights), xp.asarray(self.ends)
-        steps = [(weights[t], ends[t]) for t in _rising(taken)]
-        position = place(u, self.ends[-1] - sum(weight for weight, _ in steps))
-        for weight, end in steps:
-            position = position + weight * (position >= end - weight)
+        weights, starts = xp.asarray(self.weights), xp.asarray(self.starts)
+        free, steps = self.ends[-1], []
+        for t in _rising(taken):
+            weight = weights[t]
+            steps.append((weight, starts[t]))
+            free = free - weight
+        position = place(u, free)
+        for weight, start in steps:
+            position = position + weight * (position >= start)
         if self.index is None:
-            return xp.searchsorted(ends, position, side="right")
+            return xp.searchsorted(xp.asarray(self.ends), position, side="right")
         return xp.asarray(self.index)[position]
 
 
@@ -72,12 +77,15 @@ def ranked_pool(n: int, size: int) -> Pool:
     weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
     index = np.repeat(np.arange(n), weights) if ends[-1] <= LONGEST_INDEX else None
-    return Pool(weights, ends, index)
+    return Pool(weights, ends - weights, ends, index)
 
 
 def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
     """An index in 0 .. count - 1 per row, uniform over those not taken; `taken` (m,) each, distinct, may lie beyond."""
-    index = place(u, count - sum(t < count for t in taken))
+    free = count
+    for t in taken:
+        free = free - (t < count)
+    index = place(u, free)
     for step in _rising(taken):
         index = index + (index >= step)
     return index

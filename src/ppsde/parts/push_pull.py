@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import HUGE, Array, namespace, when
 from ..population import Population
+from .census import largest_violation
 from .epsilon import closing, improved, quantile
 from .rules import Epsilon
 
@@ -98,17 +99,17 @@ class Stage:
         value = population.f.min() if settings.stagnation_of == "minimum" else population.f[0]
         switch = pushing & when(pushing, lambda: self._ends(G, left, value, settings), pushing)
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
-        now = replace(when(switch, lambda: self._pull(G, population), self), lowest=lowest)
+        now = when(switch, lambda: self._pull(G, population), self)
         length = settings.pull_length * total
-        elapsed = (G - now.began) / xp.maximum(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
+        elapsed = (G - now.began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
         open_ = now.pull & (last > G)
-        epsilon = when(open_, lambda: now._epsilon(elapsed, population, settings), xp.zeros_like(self.epsilon))
-        return replace(now, pull=now.pull | (last <= G), epsilon=epsilon)
+        epsilon = when(open_, lambda: now._epsilon(elapsed, population, settings), xp.asarray(0.0))
+        return Stage(now.pull | (last <= G), epsilon, now.start, now.began, lowest)
 
     def _pull(self, G: Array, population: Population) -> Stage:
         """The pull that begins in generation G."""
         xp = namespace(self.epsilon)
-        largest = xp.where(population.valid, population.violation, 0.0).max()
+        largest = largest_violation(population)
         return replace(self, pull=~xp.zeros_like(self.pull), epsilon=largest, start=largest, began=G)
 
     def _ends(self, G: Array, left: Array, value: Array, settings: Schedule) -> Array:
