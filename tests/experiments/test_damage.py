@@ -35,13 +35,6 @@ def entries_in(path: Path) -> list[bytes]:
         return [entry for (entry,) in store.database.rows("SELECT entry FROM entries")]
 
 
-def everything(path: Path) -> list[list[tuple[object, ...]]]:
-    """All that can be read from a store."""
-    tables = ("entries", "plans", "jobs", "results", "accounts", "ledger", "leases", "runners")
-    with Store(path) as store:
-        return [sorted(store.database.rows(f"SELECT * FROM {table}")) for table in tables]
-
-
 def places_of(entry: bytes, file: bytes) -> list[range]:
     """Where the bytes of an entry lie in a file, and the links between its pages: found by looking, not by rule."""
     start = file.index(entry[:400])
@@ -64,15 +57,12 @@ def test_the_tests_know_where_entries_lie(sound: tuple[Path, list[bytes]]) -> No
     assert sorted(entries_in(path)) == sorted(entries)
 
 
-def check(sound: tuple[Path, list[bytes]], damaged: Path, harmed: range, cut: bool, tmp_path: Path) -> bool:
-    """Whether the damage was noticed; it must be, unless not a single thing reads differently."""
+def check(sound: tuple[Path, list[bytes]], damaged: Path, harmed: range, tmp_path: Path) -> bool:
+    """Whether the damage was noticed, as it must be; what is intact must be salvaged."""
     path, entries = sound
     file = path.read_bytes()
     intact = {entry for entry in entries if not any(_meet(harmed, place) for place in places_of(entry, file))}
     found = damages(damaged)
-    if not found:
-        assert not cut, "a file that was cut off is always noticed"
-        assert everything(damaged) == everything(path)
     salvaged = tmp_path / "salvaged.db"
     report = repair(damaged, salvaged)
     kept = entries_in(salvaged)
@@ -101,7 +91,7 @@ def harm(sound: tuple[Path, list[bytes]], tmp_path: Path, count: int, seed: int)
         else:
             damaged.write_bytes(file[:where] + bytes([file[where] ^ 1 << rng.randrange(8)]) + file[where + 1 :])
             harmed = range(where, where + 1)
-        noticed[k % 2] += check(sound, damaged, harmed, bool(k % 2), tmp_path)
+        noticed[k % 2] += check(sound, damaged, harmed, tmp_path)
     return noticed[0], noticed[1]
 
 
@@ -109,8 +99,7 @@ def test_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
     sound: tuple[Path, list[bytes]], tmp_path: Path
 ) -> None:
     flips, cuts = harm(sound, tmp_path, 25, seed=1)
-    assert cuts == 25
-    assert flips > 15, "most of a store is entries"
+    assert (flips, cuts) == (25, 25)
 
 
 @pytest.mark.slow
@@ -118,8 +107,7 @@ def test_a_thousand_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept
     sound: tuple[Path, list[bytes]], tmp_path: Path
 ) -> None:
     flips, cuts = harm(sound, tmp_path, 1000, seed=2)
-    print(f"{flips} of 1000 flips and {cuts} of 1000 cuts noticed; the other flips changed nothing that is read")
-    assert cuts == 1000 and flips > 600
+    assert (flips, cuts) == (1000, 1000)
 
 
 def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:
@@ -127,7 +115,7 @@ def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[byte
     damaged = tmp_path / "damaged.db"
     for where in range(0, 112, 7):
         damaged.write_bytes(file[:where] + bytes([file[where] ^ 1 << where % 8]) + file[where + 1 :])
-        check(sound, damaged, range(where, where + 1), False, tmp_path)
+        assert check(sound, damaged, range(where, where + 1), tmp_path)
 
 
 def test_a_store_whose_first_pages_are_gone_still_gives_its_rows(

@@ -124,7 +124,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "study.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="version 99; this program reads version 1"):
+    with pytest.raises(StoreError, match="version 99; this program reads version 2"):
         Store(tmp_path / "study.db")
 
 

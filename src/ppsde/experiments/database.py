@@ -11,8 +11,10 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
+from . import seal
+
 APPLICATION = 0x70707331  # 'pps1', in the header of the file
-VERSION = 1  # of the schema
+VERSION = 2  # of the schema
 PAGE = 4096
 PATIENCE = 600.0  # seconds that another program may keep the store locked
 BUSY_MILLISECONDS = 5000
@@ -30,6 +32,7 @@ SCHEMA = (
     "CREATE TABLE runners (runner TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, "
     "born TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID",
     "CREATE TABLE leases (job TEXT PRIMARY KEY, runner TEXT NOT NULL) WITHOUT ROWID",
+    seal.SCHEMA,
 )
 
 
@@ -51,14 +54,18 @@ class Database:
         if path.stat().st_size == 0:
             raise DamagedStore(damaged(path, "it is empty"))
         self._connection: sqlite3.Connection | None = None
+        self._has_written = False
         with self._in_words():
             self._connection = patiently(lambda: _connected(path, writable), path)
             self._check_header()
             self._check_size()
 
     def close(self) -> None:
-        """Close the file; the last one to do so leaves a single file behind."""
+        """Close the file; the last one to do so leaves a single file behind, sealed if it has written."""
         if self._connection is not None:
+            if self._has_written:
+                with suppress(sqlite3.Error, OSError, ValueError):  # without a seal it is as good as its entries
+                    seal.put(self._connection, self.path)
             with suppress(sqlite3.Error):  # nothing is lost: what was committed lies beside the file at worst
                 self._connection.close()
             self._connection = None
@@ -86,7 +93,9 @@ class Database:
         with self._in_words():
             connection = self._open
             patiently(lambda: connection.execute("BEGIN IMMEDIATE"), self.path)
+            self._has_written = True
             try:
+                seal.break_it(connection)
                 yield lambda sql, *values: connection.execute(sql, values)
                 patiently(lambda: connection.execute("COMMIT"), self.path)
             except BaseException:
@@ -145,6 +154,7 @@ def create(path: Path) -> None:
             for sql in SCHEMA:
                 connection.execute(sql)
             connection.execute("INSERT INTO ledger VALUES (1, 0, ?)", (bytes(32),))
+            connection.execute("INSERT INTO seal VALUES (1, ?)", (seal.NONE,))
             connection.execute("COMMIT")
         finally:
             connection.close()

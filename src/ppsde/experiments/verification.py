@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from . import seal
 from .database import Database, StoreError, damaged
 from .entries import Damaged, read
 from .index import TABLES, indexed, summed
@@ -15,7 +16,8 @@ MOST_TOLD = 20
 def damages(path: Path) -> list[str]:
     """Everything about a store that is not as it was written, in words; nothing if it is sound.
 
-    A bit that no one reads, in the unused space of the file, may change without being noticed.
+    In a store at rest every bit counts, by its seal. In one that is in use, or whose writer was killed, a bit that no
+    one reads, in the unused space of the file, may change without being noticed.
     """
     try:
         database = Database(path, writable=False)
@@ -23,7 +25,7 @@ def damages(path: Path) -> list[str]:
         return [str(error)]
     try:
         with database.reading():
-            return _by_sqlite(database) + _by_checksums(database)
+            return _by_sqlite(database) + _by_checksums(database) or _by_seal(database)
     except StoreError as error:
         return [str(error)]
     finally:
@@ -41,6 +43,15 @@ def refuse_damage(path: Path) -> None:
 def _by_sqlite(database: Database) -> list[str]:
     found = [str(text) for (text,) in database.rows(f"PRAGMA integrity_check({MOST_TOLD})")]
     return [] if found == ["ok"] else found
+
+
+def _by_seal(database: Database) -> list[str]:
+    """Of a store in which all that can be read is right."""
+    seals = database.rows("SELECT one, digest FROM seal")
+    if len(seals) != 1 or not isinstance(seals[0][1], bytes) or len(seals[0][1]) != len(seal.NONE):
+        return ["it must have one seal"]
+    broken = seal.is_broken(database.path, seals[0][1])
+    return ["all that can be read is right, but the file is not as it was left"] if broken else []
 
 
 def _by_checksums(database: Database) -> list[str]:
