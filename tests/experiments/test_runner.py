@@ -264,6 +264,34 @@ def test_compiled_rows_are_those_of_a_batch_to_the_last_bit(tmp_path: Path) -> N
     assert contents(tmp_path / "study.db") == rows
 
 
+@pytest.mark.slow
+def test_the_way_of_a_gpu_compiles_ahead_and_gives_the_same_rows(tmp_path: Path) -> None:
+    """By threads of a worker, as on a GPU; only the device is the CPU."""
+    pytest.importorskip("jax")
+    from concurrent.futures import ThreadPoolExecutor
+    from dataclasses import asdict
+
+    from ppsde.experiments.rows import unpacked
+    from ppsde.experiments.worker import Bench
+
+    plan = Plan(["pps-de", "jde"], **COMPILED)
+    run(plan, tmp_path / "study.db", workers=2)
+    said: list[tuple[dict[str, object], list[bytes]]] = []
+    bench = Bench(lambda message, blobs=(): said.append((message, list(blobs))))
+
+    def side_by_side(method: str) -> None:
+        planned = [one for one in expanded(plan) if one.job.method == method]
+        described = [{"content": one.job.content, "source": asdict(one.source)} for one in planned]
+        bench._side_by_side([one.job for one in planned], bench._problems_of(described), described)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(side_by_side, ["pps-de", "jde"]))
+    done = [(message, blobs) for message, blobs in said if message["kind"] == "done"]
+    assert len(done) == 4 and all(message["failed"] == 0 and message["seconds"] > 0 for message, _ in done)
+    rows = [unpacked(blob) for _, blobs in done for blob in blobs]
+    assert {(row.job, row.run): row.content() for row in rows} == contents(tmp_path / "study.db")
+
+
 def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     (tmp_path / "mine.py").write_text(
