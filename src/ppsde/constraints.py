@@ -73,10 +73,14 @@ class Combined:
         return c.reshape(len(x), -1)
 
 
-def limits_of(constraints: Any, dimension: int, vectorized: bool) -> list[Limits]:
+def as_list(constraints: Any) -> list[Any]:
+    """One of SciPy's constraints, or several, as a list."""
+    return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
+
+
+def limits_of(constraints: Any, dimension: int) -> list[Limits]:
     """SciPy's constraints (one or a sequence; objects or dicts) as limits on callables."""
-    several = [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
-    return [_limit(constraint, k, dimension) for k, constraint in enumerate(several)]
+    return [_limit(constraint, k, dimension) for k, constraint in enumerate(as_list(constraints))]
 
 
 def _limit(constraint: Any, k: int, dimension: int) -> Limits:

@@ -196,5 +196,5 @@ def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolera
     problem = Problem(fun, bounds, vectorized=bool(vectorized), tolerance=tolerance)
     if not given:
         return problem
-    limits = limits_of(constraints, problem.dimension, vectorized)
+    limits = limits_of(constraints, problem.dimension)
     return Problem(Combined(fun, limits, vectorized), bounds, vectorized=bool(vectorized), tolerance=tolerance)

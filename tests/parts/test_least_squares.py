@@ -38,7 +38,7 @@ def test_rows_of_very_different_sizes_and_dependent_rows_are_no_trouble() -> Non
     A[:, 0] *= 1e5
     A[:, 1] *= 1e-3
     A[:, 4] = A[:, 2] - 2 * A[:, 3]
-    np.testing.assert_allclose(shortest_solutions(A, b), by_pseudo_inverse(A, b), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(shortest_solutions(A, b), by_pseudo_inverse(A, b), rtol=1e-9, atol=1e-9)
 
 
 def test_equations_of_zeros_say_nothing() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
-from ppsde.parts.parents import SCHEMES, trio
+from ppsde.algorithms.pps_de import PPSDE
+from ppsde.parts.parents import trio
+
+SCHEMES = get_args(get_type_hints(PPSDE)["parents"])
 
 N, TOP = 10, 5
 SIZE = 40_000

@@ -31,6 +31,7 @@ class Plan:
     switch_guard: float = GUARD
     stagnation_of: str = "minimum"
     push_limit: float = 1.0
+    push_growth: float = 0.0
     schedule: str = "improved"
     theta: float = 0.8
     tau: float = 0.1
@@ -121,6 +122,13 @@ def test_the_push_has_at_most_its_share_of_what_is_left_of_the_run() -> None:
     assert [int(stage.began) for stage in walked] == [0, 0, 0, 4, 4, 4]
     assert pulls(stages(FALLING[:3], 10, population(3.0), Plan(push_limit=0.0))) == [False, True, True], "one at least"
     assert pulls(stages(FALLING[:9], 10, population(3.0), Plan(push_limit=1.0))) == [False] * 9
+
+
+def test_a_short_run_leaves_less_to_the_push() -> None:
+    # 500 generations are a quarter of a long run: 0.6 sqrt(1 / 4) = 0.3 of what is left; of 4000 it is 0.6.
+    growing = Plan(push_limit=0.6, push_growth=0.5)
+    assert pulls(stages(FALLING[:7], 10, population(3.0), growing, total=500)) == [False] * 3 + [True] * 4
+    assert pulls(stages(FALLING[:7], 10, population(3.0), growing, total=4000)) == [False] * 6 + [True]
 
 
 def test_a_feasible_population_follows_the_polynomial_in_the_improved_schedule() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.algorithm import Task
+from ppsde.algorithms.pps_de import PPSDE
 from ppsde.parts.bounds import REPAIRS
 from ppsde.parts.memory import Memory
-from ppsde.parts.parents import SCHEMES, trio
+from ppsde.parts.parents import trio
 from ppsde.parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, best_count, trials_of
-from ppsde.parts.variation import binomial, current_to_pbest_1, current_to_rand_1, rand_1
+from ppsde.parts.variation import binomial, current_to_pbest_1, rand_1
 from ppsde.streams import NumpyStream, Stream, Tape
 
 N, D = 14, 5
@@ -59,7 +61,9 @@ class Case:
             if strategy == RAND:
                 mutants = rand_1(self.x, r1, r2, r3, F)
             elif strategy == CURRENT_TO_RAND:
-                mutants = current_to_rand_1(self.x, i, r1, r2, r3, F, F if settings.K == "F" else u_K[rows])
+                K = F if settings.K == "F" else u_K[rows]
+                x = self.x
+                mutants = x[i] + K[:, None] * (x[r1] - x[i]) + F[:, None] * (x[r2] - x[r3])
             else:
                 mutants = current_to_pbest_1(self.x, i, pbest, r2, r3, F)
             kept = np.floor(u_kept[rows] * D).astype(int)
@@ -84,7 +88,7 @@ def case(seed: int) -> Case:
 
 
 EVERY = [
-    *(Settings(parents=scheme) for scheme in SCHEMES),
+    *(Settings(parents=scheme) for scheme in get_args(get_type_hints(PPSDE)["parents"])),
     *(Settings(pbest=pbest) for pbest in (2, 100, 0.05, 0.5)),
     Settings(K="random"),
     Settings(current_to_rand_crossover=True),

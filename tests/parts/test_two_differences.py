@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
-from ppsde.parts.two_differences import Roles, best_2, current_to_best_2, distinct, rand_2, two_differences
+from ppsde.parts.two_differences import Roles, distinct, two_differences
 
 X = np.array([[1.0, 2.0], [3.0, 10.0], [5.0, -4.0], [0.0, 8.0], [2.0, 2.0], [-1.0, 6.0]])
 HALF = np.array([[0.5]])
@@ -17,17 +17,17 @@ def index(*rows: int) -> list[np.ndarray]:
 
 def test_best_2_by_hand() -> None:
     # x_0 + 0.5 (x_1 - x_2) + 0.5 (x_3 - x_4) = (1, 2) + 0.5 (-2, 14) + 0.5 (-2, 6) = (-1, 12)
-    assert best_2(X, *index(0, 1, 2, 3, 4), HALF).tolist() == [[-1.0, 12.0]]
+    assert two_differences(X, Roles(*index(0, 0, 1, 2, 3, 4)), HALF, HALF, HALF).tolist() == [[-1.0, 12.0]]
 
 
 def test_rand_2_by_hand() -> None:
     # x_5 + 0.5 (x_1 - x_2) + 0.5 (x_3 - x_4) = (-1, 6) + (-1, 7) + (-1, 3)
-    assert rand_2(X, *index(5, 1, 2, 3, 4), HALF).tolist() == [[-3.0, 16.0]]
+    assert two_differences(X, Roles(*index(5, 5, 1, 2, 3, 4)), HALF, HALF, HALF).tolist() == [[-3.0, 16.0]]
 
 
 def test_current_to_best_2_by_hand() -> None:
     # x_5 + 0.5 (x_0 - x_5) + 0.5 (x_1 - x_2) + 0.5 (x_3 - x_4) = (-1, 6) + (1, -2) + (-1, 7) + (-1, 3)
-    assert current_to_best_2(X, *index(5, 0, 1, 2, 3, 4), HALF).tolist() == [[-2.0, 14.0]]
+    assert two_differences(X, Roles(*index(5, 0, 1, 2, 3, 4)), HALF, HALF, HALF).tolist() == [[-2.0, 14.0]]
 
 
 def test_one_formula_serves_rows_of_different_strategies_and_factors_of_each_component() -> None:

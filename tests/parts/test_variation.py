@@ -11,7 +11,6 @@ from ppsde.parts.variation import (
     binomial,
     binomial_or_one,
     current_to_pbest_1,
-    current_to_rand_1,
     exponential,
     guided,
     rand_1,
@@ -32,7 +31,7 @@ def test_rand_1_by_hand() -> None:
 def test_current_to_rand_1_by_hand() -> None:
     # x_0 + 0.25 (x_1 - x_0) + 0.5 (x_2 - x_3) = (1, 2) + 0.25 (2, 8) + 0.5 (5, -12) = (4, -2)
     F, K = np.array([0.5]), np.array([0.25])
-    assert current_to_rand_1(X, index(0), index(1), index(2), index(3), F, K).tolist() == [[4.0, -2.0]]
+    assert guided(X, index(0), index(1), index(2), index(3), F, K).tolist() == [[4.0, -2.0]]
 
 
 def test_current_to_pbest_1_by_hand() -> None:

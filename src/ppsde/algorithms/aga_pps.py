@@ -72,6 +72,7 @@ class AGAPPS:
     # What push and pull leaves open elsewhere is fixed here.
     stagnation_of: ClassVar[str] = "minimum"
     push_limit: ClassVar[float] = 1.0
+    push_growth: ClassVar[float] = 0.0
     theta: ClassVar[float] = 0.0
     pull_length: ClassVar[float] = 0.0
 

@@ -37,8 +37,7 @@ Checked against: a literal version (tests/reference/pps_de.py) fed the same draw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Literal
 
 from ..algorithm import Coroutine, Task
@@ -54,8 +53,6 @@ from ..parts.sampling import first_points, inside
 from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
 from ..population import Population, better_rows, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
-
-LONG = 2000  # generations of a run with the publication's budget, at any dimension
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class PPSDE:
     switch_threshold: float = 1e-3
     switch_guard: float = 1e-6
     stagnation_of: Literal["minimum", "best"] = "minimum"
-    push_limit: float = 0.6  # the share of what is left that a push may take, in a run of `LONG` generations
+    push_limit: float = 0.6  # the share of what is left that a push may take, in a run as long as the publication's
     push_growth: float = 0.5  # of the limit with the length of shorter runs, a power; 0: the same share in every run
     schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
     theta: float = 0.9
@@ -148,7 +145,7 @@ class PPSDE:
 
         # Push or pull?
         left = total - state.generation + state.cycle.age  # for this cycle
-        stage = state.stage.advance(G, total, left, state.population, _limited(self, total))
+        stage = state.stage.advance(G, total, left, state.population, self)
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
         second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
         begins = stage.pull & ~state.stage.pull & second
@@ -227,13 +224,6 @@ class PPSDE:
         """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""
         population, seen = forgotten(state.population), forgotten(state.seen)
         return self._begin(population, seen, state.generation, state.cycle.number + 1)
-
-
-@lru_cache(maxsize=64)
-def _limited(settings: PPSDE, total: int) -> PPSDE:
-    """The settings with the push limit of a run of `total` generations."""
-    share = min(1.0, total / LONG) ** settings.push_growth
-    return replace(settings, push_limit=settings.push_limit * share, push_growth=0.0)
 
 
 # The reading of the publication that fits its printed table at D = 10 best.

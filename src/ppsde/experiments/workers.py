@@ -20,8 +20,6 @@ from .sources import Source
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 START_SECONDS = 120.0  # that the look at a user's function may take
 
-Message = tuple["Worker", dict[str, Any] | None, list[bytes]]  # None: the worker has ended
-
 
 class Worker:
     """A process that does jobs of one kind, so many requests at a time; what it says is put into `messages`."""

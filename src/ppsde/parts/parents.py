@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..arrays import Array, namespace
 from .indices import best_first, ranked_pool, uniform_index
 
-SCHEMES = ("ranked-top", "ranked-rand", "best-of-three", "uniform")
-
 
 def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) -> tuple[Array, Array, Array]:
     """r1, r2, r3 (m,) for the targets i (m,) in a population of n sorted best first; u (3, m) uniform numbers.

@@ -17,6 +17,8 @@ from .census import largest_violation
 from .epsilon import closing, improved, quantile
 from .rules import Epsilon
 
+LONG = 2000  # generations of a run with the publication's budget, at any dimension
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -53,6 +55,8 @@ class Schedule(Protocol):
     def stagnation_of(self) -> str: ...
     @property
     def push_limit(self) -> float: ...
+    @property
+    def push_growth(self) -> float: ...
     @property
     def schedule(self) -> str: ...
     @property
@@ -97,7 +101,7 @@ class Stage:
         last = settings.closes * left
         pushing = ~self.pull & (last > G)
         value = population.f.min() if settings.stagnation_of == "minimum" else population.f[0]
-        switch = pushing & when(pushing, lambda: self._ends(G, left, value, settings), pushing)
+        switch = pushing & when(pushing, lambda: self._ends(G, total, left, value, settings), pushing)
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
         now = when(switch, lambda: self._pull(G, population), self)
         length = settings.pull_length * total
@@ -112,10 +116,13 @@ class Stage:
         largest = largest_violation(population)
         return replace(self, pull=~xp.zeros_like(self.pull), epsilon=largest, start=largest, began=G)
 
-    def _ends(self, G: Array, left: Array, value: Array, settings: Schedule) -> Array:
+    def _ends(self, G: Array, total: int, left: Array, value: Array, settings: Schedule) -> Array:
         """Whether the push is to end: the value stagnates, or the push has lasted too long."""
         stagnates = self.lowest.fall(G, value, settings.switch_guard) <= settings.switch_threshold
-        return stagnates | (namespace(stagnates).maximum(settings.push_limit * left, 1.0) < G)
+        limit = settings.push_limit
+        if settings.push_growth:
+            limit = limit * min(1.0, total / LONG) ** settings.push_growth
+        return stagnates | (namespace(stagnates).maximum(limit * left, 1.0) < G)
 
     def _epsilon(self, elapsed: Array, population: Population, settings: Schedule) -> Array:
         if settings.schedule == "quantile":

@@ -31,6 +31,7 @@ class Settings:
     switch_guard: float = 1e-6
     stagnation_of: str = "minimum"
     push_limit: float = 0.3
+    push_growth: float = 0.0
     schedule: str = "improved"
     theta: float = 0.8  # unused by this schedule
     tau: float = 0.1

@@ -9,7 +9,7 @@ from ..arrays import Array, gather, namespace
 
 
 def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Array, K: Array) -> Array:
-    """x_base + K (x_guide - x_base) + F (x_plus - x_minus): the one formula behind the strategies below.
+    """x_base + K (x_guide - x_base) + F (x_plus - x_minus): DE/current-to-rand/1 and others by one formula.
 
     Rows may have different strategies: a row whose base is its guide is DE/rand/1.
     """
@@ -21,11 +21,6 @@ def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Ar
 def rand_1(x: Array, r1: Array, r2: Array, r3: Array, F: Array) -> Array:
     """DE/rand/1: x_r1 + F (x_r2 - x_r3)."""
     return gather(x, r1) + F[:, None] * (gather(x, r2) - gather(x, r3))
-
-
-def current_to_rand_1(x: Array, i: Array, r1: Array, r2: Array, r3: Array, F: Array, K: Array) -> Array:
-    """DE/current-to-rand/1: x_i + K (x_r1 - x_i) + F (x_r2 - x_r3)."""
-    return guided(x, i, r1, r2, r3, F, K)
 
 
 def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F: Array) -> Array:

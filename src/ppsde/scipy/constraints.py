@@ -11,11 +11,6 @@ from ..constraints import Limits
 from ..violation import TOLERANCE
 
 
-def as_sequence(constraints: Any) -> list[Any]:
-    """One constraint or several, as a list."""
-    return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
-
-
 def in_rows(constraint: Any, k: int, vectorized: bool) -> Any:
     """The constraint for rows, or for single points; without `keep_feasible`, which SciPy's own search ignores too."""
     from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint

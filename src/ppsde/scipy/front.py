@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..bounds import box
-from ..constraints import limits_of
+from ..constraints import as_list, limits_of
 from ..minimize import minimize
 from ..variables import mask
 from .arguments import at_least_0, check_without_effect, count, seed_of
 from .callback import Callback
-from .constraints import as_sequence, in_rows, violation_at
+from .constraints import in_rows, violation_at
 from .first_points import SMALLEST_POPULATION, first_points
 from .function import Function
 from .last_population import last_population
@@ -112,9 +112,9 @@ def differential_evolution(
     budget = ((1000 if maxiter is None else count(maxiter, 0, "maxiter")) + 1) * size
 
     fun = Function(func, tuple(args), bool(vectorized))
-    given = as_sequence(constraints)
+    given = as_list(constraints)
     rows = [in_rows(constraint, k, bool(vectorized)) for k, constraint in enumerate(given)]
-    limits = limits_of(rows, len(lower), bool(vectorized))
+    limits = limits_of(rows, len(lower))
     after_generation = Callback(callback, bool(disp), tol, atol)
     found = minimize(
         fun,
