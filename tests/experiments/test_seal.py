@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import numpy as np
+import pytest
 from experiments.studies import a_job, a_row, a_store, contents
 
 from ppsde.experiments import Store, seal
@@ -34,7 +35,7 @@ def test_a_store_is_sealed_when_its_writer_closes_it_and_each_seal_is_another(tm
     path = tmp_path / "study.db"
     a_store(path, JOBS)
     first = seal_of(path)
-    assert not first.startswith(bytes(16)) and not seal.is_broken(path, first)
+    assert not first.startswith(bytes(16)) and damages(path) == []
     with Store(path, writable=True) as store:
         assert seal_of(path) == first, "who has not written yet has broken nothing"
         add_a_row(store, 7)
@@ -91,7 +92,7 @@ def test_a_writer_killed_while_it_seals_leaves_a_sound_store(tmp_path: Path) -> 
             shutil.copyfile(path.with_name(path.name + suffix), left[-1].with_name(left[-1].name + suffix))
 
     connection.set_trace_callback(copy)
-    seal.put(connection, path)
+    seal.put(connection)
     connection.set_trace_callback(None)
     connection.close()
     assert damages(path) == [] and seal_of(path) != seal.NONE
@@ -115,3 +116,10 @@ def test_two_writers_do_not_seal_what_the_other_still_writes(tmp_path: Path) -> 
     assert seal_of(path) == seal.NONE and damages(path) == []
     second.close()
     assert seal_of(path) != seal.NONE and damages(path) == []
+
+
+def test_a_store_too_large_for_a_seal_has_none_and_is_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "LARGEST", 4096)
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    assert seal_of(path) == seal.NONE and damages(path) == []

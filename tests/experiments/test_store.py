@@ -9,6 +9,7 @@ import threading
 import time
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from ppsde.experiments import database as database_module
 from ppsde.experiments.database import DamagedStore, StoreError
 from ppsde.experiments.entries import ACCOUNT, JOB, ROW, Damaged, job_entry, opened, read, sealed
 from ppsde.experiments.rows import Row, difference, packed, unpacked
+from ppsde.experiments.salvage import repair
 from ppsde.experiments.store import new_store
 from ppsde.experiments.verification import damages
 
@@ -266,13 +268,58 @@ def test_processes_that_write_at_once_never_meet_a_locked_store(tmp_path: Path) 
         subprocess.Popen([sys.executable, "-c", code, path, name, str(each)], stderr=subprocess.PIPE, text=True)
         for name in "ab"
     ]
-    while any(writer.poll() is None for writer in writers):
-        if path.exists():
-            with Store(path) as store:
-                store.check_count()
-        time.sleep(0.01)
-    assert [writer.communicate()[1] for writer in writers] == ["", ""]
+    with writers[0], writers[1]:  # waited for, also where the reader fails
+        while any(writer.poll() is None for writer in writers):
+            if path.exists():
+                with Store(path) as store:
+                    store.check_count()
+            time.sleep(0.01)
+        assert [writer.communicate()[1] for writer in writers] == ["", ""]
     assert len(contents(path)) == 2 * each and damages(path) == []
+
+
+@pytest.mark.parametrize("what", ["write", "check", "repair"])
+def test_a_program_keeps_its_locks_on_a_store_whatever_else_it_does_with_it(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    with Store(path) as reader:
+        assert reader.plans()
+        if what == "write":
+            with Store(path, writable=True) as writer:
+                writer.add_entries([job_entry(a_job(seed=9))])
+        elif what == "check":
+            assert damages(path) == []
+        else:
+            with pytest.raises(StoreError, match="is open in this program; close it first"):
+                repair(path, tmp_path / "new.db")
+        # Who is the last to close a store removes its journal, and is not the last while the reader has its lock.
+        other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM jobs'); c.close()"
+        subprocess.run([sys.executable, "-c", other, path], check=True)
+        assert path.with_name("study.db-wal").exists()
+    assert not path.with_name("study.db-wal").exists()
+
+
+def test_a_store_that_is_grown_by_others_while_it_is_opened_is_not_taken_for_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    stat, rng, grown = Path.stat, np.random.default_rng(1), []
+
+    def late(file: Path, **options: Any) -> Any:  # between what SQLite says of the size and what the disk says
+        if file.name == "study.db-wal" and not grown:
+            grown.append(True)
+            rows = [a_row(JOBS[0], run, rng, 400) for run in range(5, 9)]
+            with sqlite3.connect(path) as other:
+                other.execute("CREATE TABLE more AS SELECT ?", (b"".join(packed(row) for row in rows),))
+            other.execute("DROP TABLE more")
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            other.close()
+        return stat(file, **options)
+
+    monkeypatch.setattr(Path, "stat", late)
+    Store(path).close()
+    assert grown
 
 
 def test_a_writer_waits_for_another_longer_than_sqlite_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,14 +47,17 @@ def packed(thing: Any) -> bytes:
 @lru_cache(maxsize=512)
 def _importable(module: ModuleType) -> bool:
     """Whether another process that has the same `sys.path` would find this very module by its name."""
-    file = getattr(module, "__file__", None)
-    if file is None or module.__name__ == "__main__":  # built in, a namespace, or what cloudpickle itself takes care of
-        return True
     name, _, rest = module.__name__.partition(".")
     if rest and name in sys.modules:
         return _importable(sys.modules[name])
+    file = getattr(module, "__file__", None)
+    folders = getattr(module, "__path__", None)  # all that a namespace has, and it may have been made by hand
+    if name == "__main__" or (file is None and folders is None):  # cloudpickle takes care of it, or it is built in
+        return True
     for finder in sys.meta_path:
         spec = finder.find_spec(name, None) if hasattr(finder, "find_spec") else None
+        if spec is not None and file is None:
+            return set(folders or ()) <= set(spec.submodule_search_locations or ())
         if spec is not None:
             return spec.origin in (file, "built-in", "frozen")
     return False

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from . import seal
 
@@ -44,6 +45,9 @@ class DamagedStore(StoreError):
     """A store that is not what was written."""
 
 
+_in_use: WeakSet[Database] = WeakSet()  # of this program
+
+
 class Database:
     """A connection to a store's file."""
 
@@ -57,23 +61,34 @@ class Database:
         self._has_written = False
         with self._in_words():
             self._connection = patiently(lambda: _connected(path, writable), path)
+        _in_use.add(self)
+        try:
             self._check_header()
             self._check_size()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file; the last one to do so leaves a single file behind, sealed if it has written."""
         if self._connection is not None:
             if self._has_written:
-                with suppress(sqlite3.Error, OSError, ValueError):  # without a seal it is as good as its entries
-                    seal.put(self._connection, self.path)
+                with suppress(sqlite3.Error, ValueError, MemoryError):  # without a seal it is as good as its entries
+                    seal.put(self._connection)
             with suppress(sqlite3.Error):  # nothing is lost: what was committed lies beside the file at worst
                 self._connection.close()
             self._connection = None
+            _in_use.discard(self)
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """What a query gives."""
         with self._in_words():
             return patiently(lambda: self._open.execute(sql, values).fetchall(), self.path)
+
+    def is_not_as_sealed(self) -> bool:
+        """Whether the store has a seal and is not what it was put on; inside `reading`."""
+        with self._in_words():
+            return seal.is_broken(self._open)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -121,11 +136,13 @@ class Database:
 
     def _check_size(self) -> None:
         """Notice a file that was cut off, of which SQLite would still read what is left."""
-        wanted = self.rows("PRAGMA page_count")[0][0] * self.rows("PRAGMA page_size")[0][0]
-        journal = self.path.with_name(self.path.name + "-wal")
-        if journal.exists() and journal.stat().st_size:
-            return  # pages may still lie there; looked at last, since it may have come just now
-        there = self.path.stat().st_size
+        with self.reading():  # as long as this lasts, no one moves pages from the journal to the file
+            wanted = self.rows("PRAGMA page_count")[0][0] * self.rows("PRAGMA page_size")[0][0]
+            journal = self.path.with_name(self.path.name + "-wal")
+            with suppress(FileNotFoundError):
+                if journal.stat().st_size:
+                    return  # pages may still lie there
+            there = self.path.stat().st_size
         if there != wanted:
             raise DamagedStore(damaged(self.path, f"it has {there:,} bytes and should have {wanted:,}"))
 
@@ -135,6 +152,16 @@ class Database:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where SQLite's own message is damaged text
             raise _explained(error, self.path) from error
+
+
+def refuse_if_in_use_here(path: Path) -> None:
+    """Go on only if this program has not opened the store.
+
+    To read the file by other ways than SQLite's would end all locks that this program has on it, and with them the
+    order in which it and others write.
+    """
+    if any(database.path.resolve() == path.resolve() for database in _in_use):
+        raise StoreError(f"{path} is open in this program; close it first")
 
 
 def create(path: Path) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .database import PAGE, StoreError
+from .database import PAGE, StoreError, refuse_if_in_use_here
 from .entries import HEAD_SIZE, JOB, MAGIC, PLAN, ROW, Damaged, read, size_of
 from .index import key_of
 from .store import new_store
@@ -44,6 +44,7 @@ def repair(path: Path, output: Path) -> Salvaged:
         raise StoreError(f"there is no store {str(path)!r}")
     if output.exists():
         raise StoreError(f"{output} exists; a repair writes a new store")
+    refuse_if_in_use_here(path)
     with tempfile.TemporaryDirectory(prefix="ppsde-repair-") as folder:
         copy = Path(folder) / "damaged.db"
         _copy(path, copy)

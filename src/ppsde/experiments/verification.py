@@ -50,8 +50,7 @@ def _by_seal(database: Database) -> list[str]:
     seals = database.rows("SELECT one, digest FROM seal")
     if len(seals) != 1 or not isinstance(seals[0][1], bytes) or len(seals[0][1]) != len(seal.NONE):
         return ["it must have one seal"]
-    broken = seal.is_broken(database.path, seals[0][1])
-    return ["all that can be read is right, but the file is not as it was left"] if broken else []
+    return ["all that can be read is right, but the file is not as it was left"] if database.is_not_as_sealed() else []
 
 
 def _by_checksums(database: Database) -> list[str]:
