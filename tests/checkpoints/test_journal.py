@@ -170,6 +170,19 @@ def test_a_journal_belongs_to_one_process_until_that_ends(tmp_path: Path) -> Non
         Journal(path).close()
 
 
+def test_a_journal_belongs_to_one_run_of_a_process_and_stays_its_own_when_another_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path)
+    with pytest.raises(CheckpointError, match="another run of this process"):
+        Journal(path)
+    command = [sys.executable, "-c", HOLD, str(path)]
+    other = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert other.returncode and "another process writes this checkpoint" in other.stderr
+    journal.close()
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+    Journal(path).close()
+
+
 def test_a_record_that_finds_no_room_leaves_the_journal_whole(tmp_path: Path) -> None:
     """In a child, because the limit is one on the whole process."""
     path = tmp_path / "journal"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 import time
 import zlib
 from collections.abc import Callable
@@ -33,19 +34,28 @@ _HEADER = struct.Struct(f"<8sI{DIGEST}s")
 _FRAME = struct.Struct("<II")  # length and checksum
 _RECORD = struct.Struct("<QQddIIH")
 
+_here: set[Path] = set()  # journals that this process writes
+_choosing = threading.Lock()
+
 
 class Journal:
-    """Appends outcomes to a file, which belongs to one process at a time."""
+    """Appends outcomes to a file, which belongs to one run of one process at a time."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
         self._clock = clock
         self._synced = clock()
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         self._header = b""
         self._end = 0  # of the last whole record
-        if not _locked(self._file):
-            os.close(self._file)
-            raise CheckpointError(f"{path}: another process writes this checkpoint")
+        with _choosing:
+            # Locks are between processes: a second handle would get the lock too, and end it for both when it closes.
+            if path in _here:
+                raise CheckpointError(f"{path}: another run of this process writes this checkpoint")
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            if not _locked(self._file):
+                os.close(self._file)
+                raise CheckpointError(f"{path}: another process writes this checkpoint")
+            _here.add(path)
 
     def restart(self, digest: bytes) -> None:
         """Forget everything noted; from now on continue the checkpoint with this digest."""
@@ -77,7 +87,9 @@ class Journal:
         self._synced = self._clock()
 
     def close(self) -> None:
-        os.close(self._file)
+        with _choosing:
+            os.close(self._file)
+            _here.discard(self._path)
 
     def _append(self, data: bytes) -> None:
         """Write all of it or, if that fails, nothing."""
