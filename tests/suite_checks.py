@@ -32,3 +32,24 @@ def assert_same(actual: np.ndarray, expected: np.ndarray, relative: float) -> No
     assert actual.shape == expected.shape
     if expected.size:
         assert (np.abs(actual - expected) <= relative * np.abs(expected).max(axis=0)).all()
+
+
+def assert_rows_do_not_depend_on_each_other(problem: Problem) -> None:
+    x = points_inside_and_on_the_edges(problem, 12, seed=3)
+    together = problem.evaluate(x)
+    alone = [np.concatenate(parts) for parts in zip(*(problem.evaluate(row[None]) for row in x), strict=True)]
+    for whole, part in zip(together, alone, strict=True):
+        assert_same(part, whole, 1e-14)
+
+
+def assert_numpy_and_jax_agree(problem: Problem) -> None:
+    """To rounding, and in double precision."""
+    x = points_inside_and_on_the_edges(problem, 40, seed=4)
+    expected = problem.evaluate(x)
+    with double_precision():
+        import jax.numpy as jnp
+
+        actual = [np.asarray(part) for part in problem.evaluate(jnp.asarray(x))]
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert ours.dtype == np.float64
+        assert_same(ours, theirs, 1e-12)

@@ -7,7 +7,12 @@ from math import pi
 
 import numpy as np
 import pytest
-from suite_checks import assert_same, double_precision, points_inside_and_on_the_edges
+from suite_checks import (
+    assert_numpy_and_jax_agree,
+    assert_rows_do_not_depend_on_each_other,
+    assert_same,
+    points_inside_and_on_the_edges,
+)
 
 from ppsde.problem import Optimum, Problem
 from ppsde.suites import get
@@ -259,26 +264,12 @@ def test_degenerate_designs_inside_the_box_have_finite_values() -> None:
 
 @pytest.mark.parametrize("name", SUITE.names)
 def test_each_row_does_not_depend_on_the_others(name: str) -> None:
-    problem = SUITE.problem(name)
-    x = points_inside_and_on_the_edges(problem, 12, seed=3)
-    together = problem.evaluate(x)
-    alone = [np.concatenate(parts) for parts in zip(*(problem.evaluate(row[None]) for row in x), strict=True)]
-    for whole, part in zip(together, alone, strict=True):
-        assert_same(part, whole, 1e-14)
+    assert_rows_do_not_depend_on_each_other(SUITE.problem(name))
 
 
 @pytest.mark.parametrize("name", SUITE.names)
 def test_numpy_and_jax_give_the_same_values_in_double_precision(name: str) -> None:
-    problem = SUITE.problem(name)
-    x = points_inside_and_on_the_edges(problem, 40, seed=4)
-    expected = problem.evaluate(x)
-    with double_precision():
-        import jax.numpy as jnp
-
-        actual = [np.asarray(part) for part in problem.evaluate(jnp.asarray(x))]
-    for ours, theirs in zip(actual, expected, strict=True):
-        assert ours.dtype == np.float64
-        assert_same(ours, theirs, 1e-12)
+    assert_numpy_and_jax_agree(SUITE.problem(name))
 
 
 @pytest.mark.parametrize("name", SUITE.names)
