@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .kept import drop_damaged, note_new
+
 _lock = threading.Lock()
 _inside = 0  # threads that compile now
 
@@ -31,13 +33,15 @@ def remembered() -> Iterator[None]:
 
     global _inside
     path = folder()
+    if path is None:
+        yield
+        return
     with _lock:
-        ours = path is not None and (_inside > 0 or getattr(jax.config, "jax_compilation_cache_dir", None) is None)
+        ours = _inside > 0 or (getattr(jax.config, "jax_compilation_cache_dir", None) is None and _made(path))
         if ours and _inside == 0:
-            ours = _made(path)
-            if ours:
-                jax.config.update("jax_compilation_cache_dir", str(path))
-                compilation_cache.reset_cache()
+            drop_damaged(path)
+            jax.config.update("jax_compilation_cache_dir", str(path))
+            compilation_cache.reset_cache()
         _inside += ours
     try:
         yield
@@ -47,13 +51,13 @@ def remembered() -> Iterator[None]:
             if ours and _inside == 0:
                 jax.config.update("jax_compilation_cache_dir", None)
                 compilation_cache.reset_cache()
+                note_new(path)
 
 
-def _made(path: Path | None) -> bool:
+def _made(path: Path) -> bool:
     """Whether the folder exists now; where it cannot be made, programs are not kept."""
     try:
-        if path is not None:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return False
-    return path is not None
+    return True

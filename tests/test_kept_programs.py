@@ -1,0 +1,83 @@
+"""Programs kept on disk: used again while they are what was kept, made again when they are not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ppsde.engines import kept
+from ppsde.engines.cache import remembered
+
+jax = pytest.importorskip("jax")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where programs are kept, also those that take no time to compile."""
+    monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
+    before = jax.config.jax_persistent_cache_min_compile_time_secs
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    yield tmp_path / "kept"
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
+
+
+def compile_anew() -> None:
+    jax.clear_caches()
+    with remembered():
+        program = jax.jit(lambda x: 3.0 * x + 0.125).lower(1.0).compile()
+    assert program(2.0) == 6.125
+
+
+def entry_in(folder: Path) -> Path:
+    (entry,) = folder.glob("*-cache")
+    return entry
+
+
+def test_a_program_is_read_again_and_its_file_left_alone(folder: Path) -> None:
+    compile_anew()
+    entry = entry_in(folder)
+    before = entry.stat().st_mtime_ns
+    compile_anew()
+    assert entry.stat().st_mtime_ns == before
+    assert sorted(folder.iterdir()) == [entry, entry.with_name(entry.name + ".sha256")]
+
+
+@pytest.mark.parametrize("damage", ["cut off", "changed", "emptied", "never finished"])
+def test_a_damaged_program_is_compiled_again_without_a_warning_and_replaced(
+    folder: Path, damage: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    compile_anew()
+    entry = entry_in(folder)
+    whole = entry.read_bytes()
+    other = bytes([whole[len(whole) // 2] ^ 1])
+    changed = whole[: len(whole) // 2] + other + whole[len(whole) // 2 + 1 :]
+    entry.write_bytes({"changed": changed, "emptied": b""}.get(damage, whole[: len(whole) // 2]))
+    if damage == "never finished":  # by a process that was killed a while ago
+        entry.with_name(entry.name + ".sha256").unlink()
+        os.utime(entry, (time.time() - 2 * kept.IN_WORK,) * 2)
+    compile_anew()
+    assert len(entry_in(folder).read_bytes()) > len(whole) // 2
+    after = entry_in(folder).read_bytes()
+    compile_anew()
+    assert entry_in(folder).read_bytes() == after, "and the new one is used"
+    assert [str(w.message) for w in recwarn if "cache" in str(w.message)] == []
+
+
+def test_what_another_process_may_be_writing_is_left_alone(tmp_path: Path) -> None:
+    half = tmp_path / "jit_batch-0-cache"
+    half.write_bytes(b"half of")
+    kept.drop_damaged(tmp_path)
+    assert half.read_bytes() == b"half of"
+
+
+def test_one_that_was_noted_half_written_is_dropped_when_it_is_whole(tmp_path: Path) -> None:
+    entry = tmp_path / "jit_batch-0-cache"
+    entry.write_bytes(b"half of")
+    kept.note_new(tmp_path)
+    entry.write_bytes(b"half of it and the rest")
+    kept.drop_damaged(tmp_path)
+    assert list(tmp_path.iterdir()) == []
