@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +26,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
 
 
-def compile_anew() -> None:
+def compiled() -> Any:
     jax.clear_caches()
     with remembered():
-        program = jax.jit(lambda x: 3.0 * x + 0.125).lower(1.0).compile()
-    assert program(2.0) == 6.125
+        return jax.jit(lambda x: 3.0 * x + 0.125).lower(1.0).compile()
+
+
+def compile_anew() -> None:
+    assert compiled()(2.0) == 6.125
 
 
 def entry_in(folder: Path) -> Path:
@@ -65,6 +69,12 @@ def test_a_damaged_program_is_compiled_again_without_a_warning_and_replaced(
     compile_anew()
     assert entry_in(folder).read_bytes() == after, "and the new one is used"
     assert [str(w.message) for w in recwarn if "cache" in str(w.message)] == []
+
+
+def test_a_program_has_its_checksum_while_others_still_compile(folder: Path) -> None:
+    with remembered():
+        compiled()
+        assert entry_in(folder).with_name(entry_in(folder).name + ".sha256").exists()
 
 
 def test_what_another_process_may_be_writing_is_left_alone(tmp_path: Path) -> None:

@@ -48,10 +48,11 @@ def remembered() -> Iterator[None]:
     finally:
         with _lock:
             _inside -= ours
+            if ours:
+                note_new(path)  # also while others still compile: it may take them minutes, and a kill comes any time
             if ours and _inside == 0:
                 jax.config.update("jax_compilation_cache_dir", None)
                 compilation_cache.reset_cache()
-                note_new(path)
 
 
 def _made(path: Path) -> bool:

@@ -35,7 +35,7 @@ def drop_damaged(folder: Path) -> None:
 def note_new(folder: Path) -> None:
     """Put checksums beside the entries that have none.
 
-    Should one of them be half written by another process just now, it will be dropped, and compiled once more.
+    Should one of them be half written just now, by another process or thread, it will be dropped and compiled again.
     """
     for entry in _entries(folder):
         with suppress(OSError):
