@@ -53,6 +53,11 @@ def terraces(x: Sequence[float]) -> Values:
     return math.floor(4.0 * f) / 4.0, [math.ceil(8.0 * g_i) / 8.0 for g_i in g], []
 
 
+def plateau(x: Sequence[float]) -> Values:
+    """Infeasible by the same amount wherever a search will look; its objective falls in steps."""
+    return math.floor(4.0 * sum((v - 1.0) ** 2 for v in x)) / 4.0, [1.0 if sum(x) < 18.0 else -1.0], []
+
+
 PROBLEMS: dict[str, Problem] = {
     "inequalities": inequalities,
     "equalities": equalities,
@@ -104,6 +109,16 @@ def walk(settings: PPSDE, problem: str, following: bool, generations: int = GENE
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_both_walk_the_same_way_from_start_to_end(problem: str) -> None:
     walk(PPSDE(**RESTLESS), problem, following=False)
+
+
+def test_both_give_up_a_cycle_in_which_no_epsilon_tells_the_members_apart() -> None:
+    settings = PPSDE(**{**RESTLESS, "pull_length": 1.0})
+    budget = budget_of(settings, GENERATIONS)
+    way = walk_together(ReferencePPSDE, settings, plateau, budget, assert_same, None)
+    last = [before for before, after in pairwise(way.states) if after.cycle.number > before.cycle.number]
+    assert len(last) >= 2
+    for state in last:
+        assert state.stage.pull and state.stage.epsilon == 1.0 and state.cycle.idle == 3, "long before epsilon is 0"
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from handmade import LOST, points
 
 from ppsde.arrays import HUGE
-from ppsde.parts.census import extent, feasible_share, filled, largest_violation, scaled, violation_at
+from ppsde.parts.census import extent, feasible_share, filled, largest_violation, scaled, violate_alike, violation_at
 
 TABLE = points((3, 1), LOST, (0, 2), (1, 3), LOST, (0, 9), (2, 4))
 NOBODY = points(LOST, LOST)
@@ -29,6 +31,22 @@ def test_a_violation_quantile_is_of_the_points_with_values() -> None:
 def test_the_largest_violation_is_of_the_points_with_values() -> None:
     assert float(largest_violation(TABLE)) == 3.0
     assert float(largest_violation(NOBODY)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "alike"),
+    [
+        ([(2, 1), (2, 5), LOST], True),
+        ([(2, 1), (2 * (1 + 5e-10), 5)], True),
+        ([(2, 1), (2 * (1 + 2e-9), 5)], False),
+        ([(0, 1), (0, 5)], False),  # feasible, all of them
+        ([(0, 1), (1e-300, 5)], False),
+        ([(1e-300, 1)], True),
+        ([LOST, LOST], False),
+    ],
+)
+def test_points_violate_alike_if_they_are_infeasible_by_the_same_amount(rows: list[Any], alike: bool) -> None:
+    assert bool(violate_alike(points(*rows))) is alike
 
 
 def test_the_extent_leaves_out_rows_and_infinities() -> None:

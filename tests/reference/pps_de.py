@@ -52,7 +52,7 @@ class ReferencePPSDE(LiteralRun):
         self.G = 0  # generations of this cycle
         self.G_left = self.G_max - self.made  # that this cycle may have
         self.closing_generation = self.settings.closes * self.G_left
-        self.idle = 0  # generations without progress since epsilon is 0
+        self.idle = 0  # generations without progress since epsilon is 0 or tells nobody apart
         self.record_f = self.record_phi = math.inf  # the best point when there was progress last
         self.pull = False
         self.eps = 0.0
@@ -136,8 +136,10 @@ class ReferencePPSDE(LiteralRun):
         progress = closer or lower
         if progress:
             self.record_phi, self.record_f = best.phi, best.f
-        closed = self.pull and self.eps == 0
-        self.idle = self.idle + 1 if closed and not progress else 0
+        known = [p.phi for p in self.population if not p.failed]
+        alike = bool(known) and min(known) > 0 and max(known) <= min(known) * (1 + 1e-9)
+        over = self.pull and (self.eps == 0 or alike)
+        self.idle = self.idle + 1 if over and not progress else 0
 
     # 3.1 Stage and epsilon
 

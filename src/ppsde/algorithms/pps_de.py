@@ -29,7 +29,8 @@ spread at an infeasible point, from where no pull leads out (C15, C24):
                             `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales
   length of push and pull   until Tc / `push_limit`, `push_growth`, `pull_length`: shares of the generations, of which a
                             short run leaves less to the push / small budgets end feasible
-  when all has stagnated    nothing / begin anew after `patience` generations / the budget is there to be used
+  when all has stagnated    nothing / begin anew after `patience` generations in which epsilon is 0, or all members
+                            violate alike, so that no epsilon can lead them out / the budget is there to be used
   every second cycle        nothing / `reseed`: when the pull begins, the least violating points seen become the bottom
                             half; each of its places has kept the best of the trials made in that place
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
@@ -42,6 +43,7 @@ from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, when
+from ..parts.census import violate_alike
 from ..parts.choices import check_choices, check_count, check_flag, check_range
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.cycles import Cycle
@@ -187,7 +189,7 @@ class PPSDE:
         return State(
             population=after,
             generation=state.generation + 1,
-            cycle=state.cycle.older(after, stage.closed),
+            cycle=state.cycle.older(after, stage.closed | when(stage.pull, lambda: violate_alike(after), stage.pull)),
             stage=stage,
             seen=when(second & ~stage.pull, lambda: self._look(state.seen, trials, bottom_trials), state.seen),
             competition=competition,

@@ -11,6 +11,8 @@ from ..arrays import Array, namespace, order
 from ..population import Population
 from .epsilon import quantile
 
+SAME = 1e-9  # share by which violations may differ and still be taken for the same
+
 
 def feasible_share(population: Population) -> Array:
     """How many of the points are feasible, as a share; 0 if there are none."""
@@ -27,6 +29,12 @@ def violation_at(population: Population, theta: float, elapsed: Array | float = 
 def largest_violation(population: Population) -> Array:
     """0 if there are no points."""
     return namespace(population.violation).where(population.valid, population.violation, 0.0).max()
+
+
+def violate_alike(population: Population) -> Array:
+    """Whether all points, sorted best first, are infeasible by the same amount, so that no epsilon tells them apart."""
+    least = population.violation[0]
+    return (least > 0.0) & (least < np.inf) & (largest_violation(population) <= least * (1.0 + SAME))
 
 
 def extent(values: Array, among: Array) -> tuple[Array, Array]:
