@@ -12,6 +12,7 @@ import pytest
 from reference.options import named, settings_of, tried
 from reference.pps_de import ReferencePPSDE
 from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of
+from reference.single_points import Point
 from reference.small_problems import D, Problem, Values, end_of, failing_beyond, states_of
 from reference.walking import (
     assert_close,
@@ -79,6 +80,7 @@ def assert_same(fast: State, slow: ReferencePPSDE, where: str) -> None:
     assert [int(v) for v in (fast.generation, cycle.number, cycle.age)] == [slow.made, slow.cycle, slow.G], where
     assert_same_points(fast.population, slow.population, where)
     assert_same_points(fast.seen, slow.seen, f"{where}, the points seen")
+    assert_close([*fast.nearest.x, fast.nearest.violation], [*slow.nearest.x, slow.nearest.phi], f"{where}, nearest")
     assert_same_memory(fast.memory, slow.M_F, slow.M_CR, slow.k, where)
     assert [bool(stage.pull), int(stage.began)] == [slow.pull, slow.G_switch], where
     assert_close([stage.epsilon, stage.start], [slow.eps, slow.eps_0], where)
@@ -92,6 +94,7 @@ def assert_same(fast: State, slow: ReferencePPSDE, where: str) -> None:
 
 def follow(slow: ReferencePPSDE, fast: State) -> None:
     slow.population, slow.seen = listed(fast.population), listed(fast.seen)
+    slow.nearest = Point(fast.nearest.x.tolist(), phi=float(fast.nearest.violation))
     slow.M_F, slow.M_CR = remembered(fast.memory)
     slow.eps, slow.eps_0 = float(fast.stage.epsilon), float(fast.stage.start)
     slow.record_phi, slow.record_f = float(fast.cycle.violation), float(fast.cycle.f)
@@ -119,6 +122,24 @@ def test_both_give_up_a_cycle_in_which_no_epsilon_tells_the_members_apart() -> N
     assert len(last) >= 2
     for state in last:
         assert state.stage.pull and state.stage.epsilon == 1.0 and state.cycle.idle == 3, "long before epsilon is 0"
+
+
+def steep(x: Sequence[float]) -> Values:
+    """Feasible on a curve so thin that a short run ends beside it."""
+    return sum((v - 1.0) ** 2 for v in x), [], [1e3 * (x[0] * x[1] + x[2] - 2.0), 30.0 * (x[3] - x[0])]
+
+
+def test_both_rescue_a_run_without_a_feasible_point_in_the_same_way_and_it_helps() -> None:
+    ends = {}
+    for rescue in (0.0, 0.4):
+        settings = PPSDE(**{**RESTLESS, "rescue": rescue})
+        budget = budget_of(settings, GENERATIONS)
+        way = walk_together(ReferencePPSDE, settings, steep, budget, assert_same, follow)
+        violations = [float(state.nearest.violation) for state in way.states]
+        ends[rescue] = violations[round(0.6 * GENERATIONS)], violations[-1]
+    (at, without), (same, helped) = ends.values()
+    assert at == same > 0, "until then there is no difference"
+    assert helped == 0.0 and without > 1.0
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -239,6 +260,7 @@ def test_the_published_reading_has_none_of_the_additions() -> None:
         "pull_length": 0.0,
         "patience": 0,
         "reseed": False,
+        "rescue": 0.0,
     }
     assert PPSDE(**plain) == PUBLISHED == ALGORITHMS["pps-de-published"]
     assert PPSDE() == ALGORITHMS["pps-de"] != PUBLISHED

@@ -70,6 +70,7 @@ class ReferencePPSDE(LiteralRun):
     def start(self, rng: Any) -> None:
         self.population = in_order(self.points_anywhere(self.NP, rng))  # and so it stays
         self.seen = self.population[: self.NP - self.T]
+        self.nearest = self.population[0]  # the least violating point of the run, until one is feasible
 
     # 3. One generation
 
@@ -82,6 +83,8 @@ class ReferencePPSDE(LiteralRun):
             self.seen = [Point(p.x) for p in self.seen]
             self.population = [Point(p.x) for p in self.population]
         reseeding = self.settings.reseed and self.cycle % 2 == 1
+        at_the_end = self.G_max - self.made <= self.settings.rescue * self.G_max
+        rescuing = at_the_end and 0 < self.nearest.phi < math.inf
         self.G += 1
         self.made += 1
         pulled_before = self.pull
@@ -90,7 +93,7 @@ class ReferencePPSDE(LiteralRun):
         parents = list(self.population)  # 3.2: ranks 0 .. T-1 are the top half, T .. NP-1 the bottom half
 
         # 3.3-3.5 Top: three trials per target, strategy after strategy; the best one competes.
-        trials = self.trials([(i, s) for s in STRATEGIES for i in range(self.T)], anew, rng)
+        trials = self.trials([(i, s) for s in STRATEGIES for i in range(self.T)], anew, rng, rescuing)
         picked = self.pick(trials, self.rule(self.settings.pick, stage_rule))
         self.wins.append([sum(1 for t in picked if t.strategy == s and not t.point.failed) for s in STRATEGIES])
 
@@ -114,6 +117,8 @@ class ReferencePPSDE(LiteralRun):
         success_rule = self.rule(self.settings.success, stage_rule)
         successes: list[tuple[Trial, float]] = []
         for trial in [*teachers, *bottom_trials]:
+            if math.isnan(trial.F):
+                continue  # not made by a strategy
             D_func = gain(success_rule, trial.point, parents[trial.target])
             if D_func > 0:
                 successes.append((trial, D_func))
@@ -124,6 +129,9 @@ class ReferencePPSDE(LiteralRun):
             for place in range(self.NP - self.T):
                 in_place = [trials[s * self.T + place].point for s in STRATEGIES] + [bottom_trials[place].point]
                 self.seen[place] = in_order([self.seen[place], *in_place])[0]
+        for trial in [*trials, *bottom_trials]:
+            if trial.point.phi < self.nearest.phi:
+                self.nearest = trial.point
         self.population = in_order(self.population)  # 3.10
         self.memories(successes)  # 3.11
         self.notice_progress()
@@ -176,8 +184,14 @@ class ReferencePPSDE(LiteralRun):
 
     # 3.3 and 3.4 Parameters and trial vectors
 
-    def trials(self, targets_and_strategies: list[tuple[int, int]], anew: bool, rng: Any) -> list[Trial]:
-        """A trial each; in the first generation of a new cycle, points from anywhere in the box in their places."""
+    def trials(
+        self, targets_and_strategies: list[tuple[int, int]], anew: bool, rng: Any, rescuing: bool = False
+    ) -> list[Trial]:
+        """A trial each; in the first generation of a new cycle, points from anywhere in the box in their places.
+
+        To rescue a run that has no feasible point, points around its least violating one in the places of the first
+        strategy: as far as a tenth of the box the first of them, and nearly a hundred-millionth of it the last.
+        """
         S, m = self.settings, len(targets_and_strategies)
         u_cross = rng.uniform(m, self.d)
         u = rng.uniform(5, m)
@@ -188,6 +202,14 @@ class ReferencePPSDE(LiteralRun):
         made = []
         for t in range(m):
             i, s = targets_and_strategies[t]
+            if rescuing and s == RAND:
+                near = []
+                for j in range(self.d):
+                    step = (self.upper[j] - self.lower[j]) * 10.0 ** -(1 + 7 * t / self.T)
+                    near.append(self.nearest.x[j] + step * (2 * float(u_cross[t, j]) - 1))
+                    near[j] = min(max(near[j], self.lower[j]), self.upper[j])
+                made.append(Trial(self.judge(near), i, s, math.nan, math.nan))
+                continue
             if anew:
                 fresh = self.judge(anywhere(u_cross[t], self.lower, self.upper))
                 made.append(Trial(fresh, i, s, math.nan, math.nan))

@@ -36,6 +36,7 @@ NUMBERS: dict[str, list[Any]] = {
     "pull_length": [0.0, 0.2, 1.0],
     "patience": [0, 1],
     "reseed": [False],
+    "rescue": [0.97, 1.0],
     "current_to_rand_crossover": [True],
 }
 

@@ -33,6 +33,8 @@ spread at an infeasible point, from where no pull leads out (C15, C24):
                             violate alike, so that no epsilon can lead them out / the budget is there to be used
   every second cycle        nothing / `reseed`: when the pull begins, the least violating points seen become the bottom
                             half; each of its places has kept the best of the trials made in that place
+  no feasible point yet     nothing / `rescue`: in the last generations the top half tries points around the least
+                            violating one of the run instead of DE/rand/1 / a near miss is the worst of answers
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
 """
 
@@ -48,6 +50,7 @@ from ..parts.choices import check_choices, check_count, check_flag, check_range
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.cycles import Cycle
 from ..parts.memory import Memory
+from ..parts.nearest import Nearest
 from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
@@ -64,6 +67,7 @@ class State:
     cycle: Cycle
     stage: Stage
     seen: Population  # the least violating points of this cycle, one for each place of the bottom half
+    nearest: Nearest  # of all cycles
     competition: Competition
     rates: Array  # (3,), how often the bottom half used each strategy
     memory: Memory
@@ -92,6 +96,7 @@ class PPSDE:
     pull_length: float = 0.5  # the share in which epsilon closes after the switch; 0: not before `closes`
     patience: int = 30  # 0: never begin anew
     reseed: bool = True
+    rescue: float = 0.01  # the share of all generations, at the end, that a run without a feasible point gives to it
     pick: Literal["stage", "feasibility"] = "stage"
     pick_from: Literal["target", "all"] = "target"
     bottom_survival: Literal["stage", "feasibility"] = "stage"
@@ -109,7 +114,7 @@ class PPSDE:
         if self.population_size is not None:
             check_count(self, 8, "population_size")
         check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "push_limit", "pull_length", "closes")
-        check_range(self, 0.0, 1.0, "tau", "alpha", "theta")
+        check_range(self, 0.0, 1.0, "tau", "alpha", "theta", "rescue")
         check_range(self, 0.0, 100.0, "cp", "push_growth")
         check_flag(self, "reseed", "current_to_rand_crossover")
         check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
@@ -118,9 +123,12 @@ class PPSDE:
         points = yield first_points(task, size_or_default(self.population_size, task), rng)
         population = points.sorted()
         xp = namespace(points.f)
-        return self._begin(population, population.take(slice(0, points.size // 2)), xp.asarray(0), xp.asarray(0))
+        seen, none = population.take(slice(0, points.size // 2)), xp.asarray(0)
+        return self._begin(population, seen, Nearest.of(population), none, none)
 
-    def _begin(self, population: Population, seen: Population, generation: Array, cycle: Array) -> State:
+    def _begin(
+        self, population: Population, seen: Population, nearest: Nearest, generation: Array, cycle: Array
+    ) -> State:
         xp = namespace(population.f)
         return State(
             population=population,
@@ -128,6 +136,7 @@ class PPSDE:
             cycle=Cycle.fresh(cycle, xp),
             stage=Stage.fresh(self.switch_window, xp),
             seen=seen,
+            nearest=nearest,
             competition=Competition.fresh(self.strategy_window, 3, xp),
             rates=xp.full(3, 1 / 3),
             memory=Memory.fresh(3, self.memory_size, xp),
@@ -158,7 +167,9 @@ class PPSDE:
         strategy = xp.arange(3 * top) // top
         u = rng.uniform(3 * top, task.dimension)
         x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
-        trials = yield when(anew, lambda: inside(task, u), x)
+        x = when(anew, lambda: inside(task, u), x)
+        rescues = (ahead <= self.rescue * total) & state.nearest.is_infeasible
+        trials = yield when(rescues, lambda: xp.concatenate([state.nearest.around(u[:top], task), x[top:]]), x)
         per_target = self.pick_from == "target"
         picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
@@ -183,6 +194,7 @@ class PPSDE:
         after = when(begins, lambda: reseeded(survivors, state.seen), survivors).sorted()
         every = join_scores(trials, bottom_trials)
         gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
+        gains = when(rescues, lambda: xp.where(xp.arange(2 * top + n) < top, 0.0, gains), gains)
         if self.teachers == "picked":
             rows = xp.arange(2 * top + n)[:, None]
             gains = xp.where((rows[:, 0] >= 3 * top) | xp.any(rows == picked, axis=1), gains, 0.0)
@@ -192,6 +204,7 @@ class PPSDE:
             cycle=state.cycle.older(after, stage.closed | when(stage.pull, lambda: violate_alike(after), stage.pull)),
             stage=stage,
             seen=when(second & ~stage.pull, lambda: self._look(state.seen, trials, bottom_trials), state.seen),
+            nearest=state.nearest.among(trials, bottom_trials),
             competition=competition,
             rates=rates,
             memory=state.memory.learn(
@@ -225,10 +238,10 @@ class PPSDE:
     def _next_cycle(self, state: State) -> State:
         """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""
         population, seen = forgotten(state.population), forgotten(state.seen)
-        return self._begin(population, seen, state.generation, state.cycle.number + 1)
+        return self._begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
 
 
 # The reading of the publication that fits its printed table at D = 10 best.
 PUBLISHED = PPSDE(
-    push_limit=1.0, push_growth=0.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False
+    push_limit=1.0, push_growth=0.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False, rescue=0.0
 )
