@@ -190,17 +190,21 @@ def check_failures_are_survived_and_never_learned_from(algorithm: Algorithm) -> 
 
 
 def check_adaptive_parts_change(algorithm: Algorithm) -> None:
-    """Memories, sizes and counters are there to move: each field of the state does."""
+    """Memories, sizes and counters are there to move: each field of the state does, on one of two problems.
+
+    The second has equalities: what a search knows of infeasible points alone has nothing to learn from the first.
+    """
     task = _task(4000)
-    state = _end(algorithm.start(task, NumpyStream(1, 0, 0)), inequalities)
-    before = {field.name: getattr(state, field.name) for field in fields(state)}
     moved: set[str] = set()
-    for k in range(1, 80):
-        state = _end(algorithm.generation(state, task, NumpyStream(1, 0, k)), inequalities)
-        for name, old in before.items():
-            pairs = zip(_leaves(old), _leaves(getattr(state, name)), strict=True)
-            if any(bits(a) != bits(b) for (_, a), (_, b) in pairs):
-                moved.add(name)
+    for values in (inequalities, equalities):
+        state = _end(algorithm.start(task, NumpyStream(1, 0, 0)), values)
+        before = {field.name: getattr(state, field.name) for field in fields(state)}
+        for k in range(1, 80):
+            state = _end(algorithm.generation(state, task, NumpyStream(1, 0, k)), values)
+            for name, old in before.items():
+                pairs = zip(_leaves(old), _leaves(getattr(state, name)), strict=True)
+                if any(bits(a) != bits(b) for (_, a), (_, b) in pairs):
+                    moved.add(name)
     adaptive = [
         name
         for name, old in before.items()
