@@ -41,7 +41,7 @@ def test_points_around_it_lie_in_the_box_each_closer_than_the_last() -> None:
     x = nearest(1.0).around(u, TASK)
     expected = [[0.7, 10.0], [0.5 - 2 * 10**-2.75, 9.9999 - 10**-1.75], [0.5, 9.9999]]
     expected.append([0.5 + 2 * 10**-6.25, 9.9999 - 10**-5.25])
-    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-15 * 10)
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-14)
 
 
 def test_every_distance_has_its_turn() -> None:

@@ -96,7 +96,7 @@ class PPSDE:
     pull_length: float = 0.5  # the share in which epsilon closes after the switch; 0: not before `closes`
     patience: int = 30  # 0: never begin anew
     reseed: bool = True
-    rescue: float = 0.01  # the share of all generations, at the end, that a run without a feasible point gives to it
+    rescue: float = 0.01  # share of the generations, the last, for trials near the least violating point
     pick: Literal["stage", "feasibility"] = "stage"
     pick_from: Literal["target", "all"] = "target"
     bottom_survival: Literal["stage", "feasibility"] = "stage"
