@@ -70,7 +70,8 @@ class Variables:
     def to_user(self, x: Any) -> np.ndarray:
         """The user's points (d,) or (n, d) for points of the search; always inside the user's bounds.
 
-        Halves are rounded up, but never out of the bounds. The ends of the box give the ends of the bounds exactly.
+        Halves are rounded up, but never out of the bounds. The ends of the box give the ends of the bounds exactly; of
+        bounds so close that their logarithms are one number, the upper.
         """
         x = self._shaped(x, "x")
         user = x.copy()
