@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppsde.arrays import HUGE, bits, gather, mended, namespace, order, when
+from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, order, when
 
 
 @dataclass(frozen=True)
@@ -130,3 +130,14 @@ def test_bits_tell_apart_what_compares_equal_and_match_what_does_not() -> None:
     assert bits(np.array([np.nan])) == bits(np.array([np.nan]))
     assert bits(np.array([1.0])) != bits(np.array([np.nextafter(1.0, 2.0)]))
     assert bits(np.arange(6.0).reshape(2, 3).T) == bits(np.arange(6.0).reshape(2, 3).T.copy()), "whatever the layout"
+
+
+def test_what_is_to_be_computed_once_is_the_same_in_both_namespaces(xp: Any) -> None:
+    first, second = once(xp.arange(3), xp.asarray(2.5))
+    assert first.tolist() == [0, 1, 2] and float(second) == 2.5
+
+
+def test_a_traced_program_holds_a_barrier_where_something_is_to_be_computed_once() -> None:
+    jax = pytest.importorskip("jax")
+    program = str(jax.make_jaxpr(jax.vmap(lambda v: once(v + 1.0, v * 2.0)))(jax.numpy.arange(2.0)))
+    assert "optimization_barrier" in program

@@ -12,7 +12,6 @@ import pytest
 from reference.options import named, settings_of, tried
 from reference.pps_de import ReferencePPSDE
 from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of
-from reference.single_points import Point
 from reference.small_problems import D, Problem, Values, end_of, failing_beyond, states_of
 from reference.walking import (
     assert_close,
@@ -80,7 +79,7 @@ def assert_same(fast: State, slow: ReferencePPSDE, where: str) -> None:
     assert [int(v) for v in (fast.generation, cycle.number, cycle.age)] == [slow.made, slow.cycle, slow.G], where
     assert_same_points(fast.population, slow.population, where)
     assert_same_points(fast.seen, slow.seen, f"{where}, the points seen")
-    assert_close([*fast.nearest.x, fast.nearest.violation], [*slow.nearest.x, slow.nearest.phi], f"{where}, nearest")
+    assert_same_points(fast.nearest, [slow.nearest], f"{where}, the least violating point")
     assert_same_memory(fast.memory, slow.M_F, slow.M_CR, slow.k, where)
     assert [bool(stage.pull), int(stage.began)] == [slow.pull, slow.G_switch], where
     assert_close([stage.epsilon, stage.start], [slow.eps, slow.eps_0], where)
@@ -94,7 +93,7 @@ def assert_same(fast: State, slow: ReferencePPSDE, where: str) -> None:
 
 def follow(slow: ReferencePPSDE, fast: State) -> None:
     slow.population, slow.seen = listed(fast.population), listed(fast.seen)
-    slow.nearest = Point(fast.nearest.x.tolist(), phi=float(fast.nearest.violation))
+    (slow.nearest,) = listed(fast.nearest)
     slow.M_F, slow.M_CR = remembered(fast.memory)
     slow.eps, slow.eps_0 = float(fast.stage.epsilon), float(fast.stage.start)
     slow.record_phi, slow.record_f = float(fast.cycle.violation), float(fast.cycle.f)
@@ -135,7 +134,7 @@ def test_both_rescue_a_run_without_a_feasible_point_in_the_same_way_and_it_helps
         settings = PPSDE(**{**RESTLESS, "rescue": rescue})
         budget = budget_of(settings, GENERATIONS)
         way = walk_together(ReferencePPSDE, settings, steep, budget, assert_same, follow)
-        violations = [float(state.nearest.violation) for state in way.states]
+        violations = [float(state.nearest.violation[0]) for state in way.states]
         ends[rescue] = violations[round(0.6 * GENERATIONS)], violations[-1]
     (at, without), (same, helped) = ends.values()
     assert at == same > 0, "until then there is no difference"

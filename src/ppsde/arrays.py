@@ -56,6 +56,15 @@ def mended(wrong: Array, mend: Callable[[], Any], values: Any) -> Any:
     return mend()
 
 
+def once(*values: Array) -> tuple[Array, ...]:
+    """The values themselves, which a compiled program is to compute once, not again in every place that uses them."""
+    if namespace(values[0]) is np:
+        return values
+    import jax
+
+    return tuple(jax.lax.optimization_barrier(values))
+
+
 def _select(condition: Array, first: Any, second: Any) -> Any:
     if is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in fields(first)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, gather, mended, namespace, order, when
+from .arrays import HUGE, Array, gather, mended, namespace, order
 from .violation import search_violation
 
 
@@ -74,9 +74,7 @@ class Population:
         """The row of the best point."""
         xp = namespace(self.f)
         least = self.violation == self.violation.min()
-        f = xp.where(least, self.f, np.inf)
-        row = f.argmin()
-        return when(f[row] < np.inf, lambda: row, least.argmax())  # +inf is an objective too
+        return xp.where(least, xp.minimum(self.f, HUGE), np.inf).argmin()  # +inf is an objective too, as bad as HUGE
 
 
 def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:

@@ -129,9 +129,9 @@ class ReferencePPSDE(LiteralRun):
             for place in range(self.NP - self.T):
                 in_place = [trials[s * self.T + place].point for s in STRATEGIES] + [bottom_trials[place].point]
                 self.seen[place] = in_order([self.seen[place], *in_place])[0]
-        for trial in [*trials, *bottom_trials]:
-            if trial.point.phi < self.nearest.phi:
-                self.nearest = trial.point
+        for made in (trials, bottom_trials):
+            if self.nearest.phi > 0:
+                self.nearest = in_order([self.nearest, *(trial.point for trial in made)])[0]
         self.population = in_order(self.population)  # 3.10
         self.memories(successes)  # 3.11
         self.notice_progress()

@@ -50,7 +50,7 @@ from ..parts.choices import check_choices, check_count, check_flag, check_range
 from ..parts.competition import Competition, strategy_by_rate
 from ..parts.cycles import Cycle
 from ..parts.memory import Memory
-from ..parts.nearest import Nearest
+from ..parts.nearest import around, is_near_miss, nearer
 from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
@@ -67,7 +67,7 @@ class State:
     cycle: Cycle
     stage: Stage
     seen: Population  # the least violating points of this cycle, one for each place of the bottom half
-    nearest: Nearest  # of all cycles
+    nearest: Population  # one row, the least violating point of all cycles until one is feasible
     competition: Competition
     rates: Array  # (3,), how often the bottom half used each strategy
     memory: Memory
@@ -124,10 +124,10 @@ class PPSDE:
         population = points.sorted()
         xp = namespace(points.f)
         seen, none = population.take(slice(0, points.size // 2)), xp.asarray(0)
-        return self._begin(population, seen, Nearest.of(population), none, none)
+        return self._begin(population, seen, population.take(slice(0, 1)), none, none)
 
     def _begin(
-        self, population: Population, seen: Population, nearest: Nearest, generation: Array, cycle: Array
+        self, population: Population, seen: Population, nearest: Population, generation: Array, cycle: Array
     ) -> State:
         xp = namespace(population.f)
         return State(
@@ -168,8 +168,9 @@ class PPSDE:
         u = rng.uniform(3 * top, task.dimension)
         x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
         x = when(anew, lambda: inside(task, u), x)
-        rescues = (ahead <= self.rescue * total) & state.nearest.is_infeasible
-        trials = yield when(rescues, lambda: xp.concatenate([state.nearest.around(u[:top], task), x[top:]]), x)
+        rescues = (ahead <= self.rescue * total) & is_near_miss(state.nearest)
+        near = (strategy == RAND)[:, None]
+        trials = yield when(rescues, lambda: xp.where(near, around(state.nearest, u, top, task), x), x)
         per_target = self.pick_from == "target"
         picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
@@ -204,7 +205,7 @@ class PPSDE:
             cycle=state.cycle.older(after, stage.closed | when(stage.pull, lambda: violate_alike(after), stage.pull)),
             stage=stage,
             seen=when(second & ~stage.pull, lambda: self._look(state.seen, trials, bottom_trials), state.seen),
-            nearest=state.nearest.among(trials, bottom_trials),
+            nearest=nearer(state.nearest, trials, bottom_trials),
             competition=competition,
             rates=rates,
             memory=state.memory.learn(
@@ -230,9 +231,8 @@ class PPSDE:
 
     def _look(self, seen: Population, trials: Population, bottom_trials: Population) -> Population:
         """The least violating points seen, each place looking at the trials in the same place."""
-        size, top = seen.size, trials.size // 3
-        for place in range(0, 3 * top, top):
-            seen = better_rows(seen, trials.take(slice(place, place + size)))
+        best = best_of(Feasibility(), trials, 3)[: seen.size]
+        seen = better_rows(seen, trials.take(best))
         return better_rows(seen, bottom_trials)
 
     def _next_cycle(self, state: State) -> State:

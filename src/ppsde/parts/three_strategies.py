@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..algorithm import Task
-from ..arrays import Array, gather, mended, namespace
+from ..arrays import Array, gather, mended, namespace, once
 from ..streams import Stream
 from .bounds import REPAIRS
 from .indices import best_index, place
@@ -60,7 +60,7 @@ def trials_of(
     F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
     count = best_count(settings.pbest, n, m, rng)
     pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
-    r1, r2, r3 = trio(settings.parents, u_parents, i, strategy == RAND, pbest, n)
+    r1, r2, r3 = once(*trio(settings.parents, u_parents, i, strategy == RAND, pbest, n))
     K = F if settings.K == "F" else xp.where(strategy == CURRENT_TO_RAND, u_K, F)
     parents = gather(x, i)
     mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
