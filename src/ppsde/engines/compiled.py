@@ -224,6 +224,8 @@ def _side_by_side(values: Sequence[Values], runs: int) -> Evaluate:
     def of_batch(x: Array) -> Any:
         size, n, d = x.shape
         parts = [of(x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, of in enumerate(each)]
+        if len(parts) > 1:  # the barrier keeps all problems out of one kernel, which takes twice as long to compile
+            parts = jax.lax.optimization_barrier(parts)
         return tuple(jnp.concatenate(part).reshape(size, n, *part[0].shape[1:]) for part in zip(*parts, strict=True))
 
     always = jax.custom_batching.custom_vmap(lambda x: values[0](x))
