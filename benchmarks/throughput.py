@@ -17,7 +17,7 @@ import numpy as np
 
 import ppsde
 from ppsde.batch import device_of
-from ppsde.engines.compiled import float64, values_of, width_of
+from ppsde.engines.compiled import float64, goes_aside, values_of, width_of
 
 
 def evaluations_alone(problem: ppsde.Problem, rows: int, times: int, device: Any) -> float:
@@ -56,7 +56,7 @@ def main() -> None:
             compile_seconds = batch().compile_seconds
             seconds = batch(seed=1).run_seconds
             total = runs * budget
-            aside = device.platform != "cpu"
+            aside = goes_aside(device)
             width = min(runs, width_of([problem], runs, aside)) if aside else 1
             rows = 10 * d * width  # what a generation evaluates
             alone = evaluations_alone(problem, rows, max(1, total // rows), device)

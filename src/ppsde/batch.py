@@ -176,9 +176,9 @@ class _Same:
 
 
 def _program(algorithm: Any, same: tuple[_Same, ...], runs: int, budget: int, record: int, device: Any) -> Any:
-    from .engines.compiled import width_of
+    from .engines.compiled import goes_aside, width_of
 
-    width = width_of([key.problem for key in same], runs, device.platform != "cpu")
+    width = width_of([key.problem for key in same], runs, goes_aside(device))
     return _program_of_width(algorithm, same, width, budget, record, device)
 
 

@@ -63,7 +63,7 @@ class Program:
         import jax
 
         self._device, self._problems = device, problems
-        self.aside = device.platform != "cpu"
+        self.aside = goes_aside(device)
         self.width = width_of(problems, runs, self.aside)  # runs of one problem that a call takes
         with float64():
             values = values_of(problems, algorithm)
@@ -168,6 +168,11 @@ def _compiled(lowered: Any, aside: bool) -> Any:
             if len(known) == len(options):
                 raise
             options = known
+
+
+def goes_aside(device: Any) -> bool:
+    """Whether runs go side by side on the device; on a CPU they follow one another."""
+    return bool(device.platform != "cpu")
 
 
 def width_of(problems: Sequence[Problem], runs: int, aside: bool) -> int:

@@ -1,0 +1,86 @@
+"""Batches as a GPU takes them, all runs side by side, here on a CPU: each problem has its own rows of the batch."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ppsde
+from ppsde import batch
+from ppsde.arrays import bits
+from ppsde.engines import compiled
+from ppsde.suites import get
+
+jax = pytest.importorskip("jax")
+
+PROBLEMS = [get("cec2017").problem(name, 4, instance=1) for name in ("C05", "C14", "C03")]  # C03 has an equality
+RUNS = 4
+
+
+@pytest.fixture
+def aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, but with fewer runs side by side."""
+    batch._program_of_width.cache_clear()
+    monkeypatch.setattr(compiled, "goes_aside", lambda device: True)
+    monkeypatch.setattr(compiled, "SIDE_BY_SIDE", RUNS * len(PROBLEMS))
+
+
+def solved(runs: Any, method: str) -> list[ppsde.BatchResult]:
+    results: list[ppsde.BatchResult] = ppsde.solve_batch(
+        PROBLEMS, method=method, runs=runs, seed=3, max_evaluations=1500, record=10, device="cpu"
+    )
+    return results
+
+
+def test_every_problem_gets_its_own_rows(aside: None) -> None:
+    with compiled.float64():
+        evaluate = compiled._side_by_side(compiled.values_of(PROBLEMS, None), RUNS)
+        x = np.random.default_rng(1).uniform(-50, 50, (RUNS * len(PROBLEMS), 7, 4))
+        f, violation, *_ = jax.vmap(evaluate)(jax.numpy.asarray(x))
+    for k, problem in enumerate(PROBLEMS):
+        rows = slice(k * RUNS, (k + 1) * RUNS)
+        expected_f, g, h = problem.evaluate(x[rows].reshape(-1, 4))
+        np.testing.assert_allclose(np.ravel(f[rows]), expected_f, rtol=1e-11, atol=1e-11)
+        expected = ppsde.violation.search_violation(g, h)
+        np.testing.assert_allclose(np.ravel(violation[rows]), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_where_no_run_wants_a_value_none_is_computed_and_where_one_does_all_are(aside: None) -> None:
+    with compiled.float64():
+        evaluate = compiled._side_by_side(compiled.values_of(PROBLEMS, None), RUNS)
+        size = RUNS * len(PROBLEMS)
+        x = jax.numpy.asarray(np.random.default_rng(1).uniform(-50, 50, (size, 2, 4)))
+        every = np.asarray(jax.vmap(evaluate)(x)[0])
+        nobody, somebody = jax.numpy.zeros(size, bool), jax.numpy.arange(size) == 5
+        assert not np.asarray(jax.vmap(evaluate)(x, nobody)[0]).any() and every.all()
+        np.testing.assert_array_equal(jax.vmap(evaluate)(x, somebody)[0], every)
+
+
+@pytest.mark.parametrize("method", ["pps-de", "emag-es"])
+def test_runs_side_by_side_are_those_that_follow_one_another(aside: None, method: str) -> None:
+    """Early in the runs: rounding grows along them.
+
+    The second method repairs, by a mask, from 200 evaluations on; its gradients are differences, which enlarge it.
+    """
+    beside = solved(RUNS, method)
+    batch._program_of_width.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "goes_aside", lambda device: False)
+        patch.setattr(compiled, "_side_by_side", None)  # which is not called
+        after = solved(RUNS, method)
+    for one, other in zip(beside, after, strict=True):
+        assert (one.evaluations == other.evaluations).all() and (one.evaluations == 1500).all()
+        for name, (at, rtol) in itertools.product(("f", "violation"), enumerate((1e-12, 1e-5))):
+            np.testing.assert_allclose(one.record[name][:, at], other.record[name][:, at], rtol=rtol, err_msg=name)
+
+
+def test_a_run_has_the_same_bits_whatever_runs_are_beside_it(aside: None) -> None:
+    few, many = solved([2], "pps-de"), solved(9, "pps-de")  # nine take three calls, the last with a run four times
+    for one, other in zip(few, many, strict=True):
+        assert bits(one.x[0]) == bits(other.x[2]) and one.f[0] == other.f[2]
+        for name, column in one.record.items():
+            assert bits(column[0]) == bits(other.record[name][2]), name
+    assert len({bits(row) for row in many[0].x}) == 9, "runs of a batch must differ"
