@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
@@ -47,6 +47,7 @@ moderate = st.floats(-1e6, 1e6)
 
 @pytest.mark.parametrize("repair", REPAIRS)
 @given(ends=st.tuples(moderate, moderate), v=st.floats(-1e12, 1e12), share=st.floats(0, 1), u=st.floats(0, EXTREMES[1]))
+@example(ends=(1.0, 5e-324), v=0.0, share=0.0, u=0.0)  # the smallest number of all has no half
 def test_the_result_is_inside_and_inside_is_untouched(
     repair: str, ends: tuple[float, float], v: float, share: float, u: float
 ) -> None:

@@ -21,7 +21,8 @@ def midpoint(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> 
     """Half way between the parent and the bound that was crossed."""
     xp = namespace(v)
     v = xp.where(v < lower, lower / 2 + parents / 2, v)
-    return xp.where(v > upper, upper / 2 + parents / 2, v)
+    v = xp.where(v > upper, upper / 2 + parents / 2, v)
+    return xp.clip(v, lower, upper)  # halves of the smallest numbers are rounded to 0
 
 
 def reflect(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> Array:
