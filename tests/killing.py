@@ -67,14 +67,19 @@ def life(path: Path, calls: Path, ended: Path, workers: int, every: float) -> No
         result = ppsde.minimize(
             Slow(calls), BOX, max_evaluations=BUDGET, rng=7, options=options, checkpoint=path, **common
         )
-    ended.write_text(digest(result))
+    part = ended.with_name(f"part-of-{ended.name}")  # a kill may come between a file's first moment and its content
+    part.write_text(digest(result))
+    part.replace(ended)
 
 
 def outlived(process: int, seconds: float) -> bool:
     """Whether the process ended by itself; it is killed after so many seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if os.waitpid(process, os.WNOHANG)[0]:
+        gone, status = os.waitpid(process, os.WNOHANG)
+        if gone:
+            if status:
+                raise RuntimeError(f"a run ended by itself with status {status}")
             return True
         time.sleep(0.0005)
     os.kill(process, signal.SIGKILL)

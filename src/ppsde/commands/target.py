@@ -16,7 +16,7 @@ def opened(target: str, dimension: int | None = None, instance: int | str | None
     """The problem named by `target`; the folder of its file can be imported from while it is open."""
     place, colon, name = target.rpartition(":")
     if not (place and colon and name):
-        raise ValueError(f"expected FILE.py:NAME or SUITE:NAME; got {target!r}")
+        raise ValueError(f"expected FILE.py:NAME or SUITE:NAME, such as cec2017:C01; got {target!r}")
     if place in SUITES:
         yield from_suite(place, name, dimension, instance)
         return
