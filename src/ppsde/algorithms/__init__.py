@@ -5,40 +5,28 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from .aga_pps import AGAPPS
-from .c2ode import C2oDE
-from .code_de import CoDE
-from .emages import EMAgES
-from .epsde import EPSDE
-from .iude import IUDE
-from .jade import JADE
-from .jde import JDE
-from .lshade import LSHADE
-from .lshade44 import LSHADE44
-from .lshade44_ide import LSHADE44IDE
-from .pps_de import PPSDE, PUBLISHED
-from .sade import SaDE
-from .shade import SHADE
-from .ude import UDE
+from .table import Table
 
-ALGORITHMS: dict[str, Any] = {  # name -> the algorithm with its default settings
-    "pps-de": PPSDE(),
-    "pps-de-published": PUBLISHED,
-    "aga-pps": AGAPPS(),
-    "lshade44": LSHADE44(),
-    "lshade44-ide": LSHADE44IDE(),
-    "ude": UDE(),
-    "iude": IUDE(),
-    "emag-es": EMAgES(),
-    "c2ode": C2oDE(),
-    "code": CoDE(),
-    "l-shade": LSHADE(),
-    "shade": SHADE(),
-    "jade": JADE(),
-    "sade": SaDE(),
-    "epsde": EPSDE(),
-    "jde": JDE(),
-}
+ALGORITHMS = Table(
+    {
+        "pps-de": "pps_de:PPSDE",
+        "pps-de-published": "pps_de:PUBLISHED",
+        "aga-pps": "aga_pps:AGAPPS",
+        "lshade44": "lshade44:LSHADE44",
+        "lshade44-ide": "lshade44_ide:LSHADE44IDE",
+        "ude": "ude:UDE",
+        "iude": "iude:IUDE",
+        "emag-es": "emages:EMAgES",
+        "c2ode": "c2ode:C2oDE",
+        "code": "code_de:CoDE",
+        "l-shade": "lshade:LSHADE",
+        "shade": "shade:SHADE",
+        "jade": "jade:JADE",
+        "sade": "sade:SaDE",
+        "epsde": "epsde:EPSDE",
+        "jde": "jde:JDE",
+    }
+)
 
 
 def make(method: str, options: dict[str, Any] | None = None) -> Any:

@@ -1,0 +1,63 @@
+"""A table of algorithms by name, of which each is imported when it is first asked for: few are in one program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+
+class Table(MutableMapping[str, Any]):
+    """Name -> the algorithm with its default settings; one may be added.
+
+    Parameters
+    ----------
+    places : dict
+        For each name "MODULE:WHAT", a module beside this one and in it a class, or an instance of one.
+
+    Examples
+    --------
+    >>> table = Table({"jde": "jde:JDE"})
+    >>> table["jde"] == type(table["jde"])()
+    True
+    """
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._held: dict[str, Any] = {name: _Place(place) for name, place in places.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        held = self._held[name]
+        if isinstance(held, _Place):
+            held = self._held[name] = held.algorithm()
+        return held
+
+    def __setitem__(self, name: str, algorithm: Any) -> None:
+        self._held[name] = algorithm
+
+    def __delitem__(self, name: str) -> None:
+        del self._held[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held  # without making it, as the inherited one does
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return f"<algorithms: {', '.join(self)}>"
+
+
+class _Place:
+    """Where an algorithm is that was not asked for yet; threads that ask together get the same one."""
+
+    def __init__(self, place: str) -> None:
+        self._module, _, self._name = place.partition(":")
+        self._made: list[Any] = []
+
+    def algorithm(self) -> Any:
+        found = getattr(import_module(f".{self._module}", __package__), self._name)
+        self._made.append(found() if isinstance(found, type) else found)
+        return self._made[0]
