@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
 
 import pytest
@@ -34,14 +33,6 @@ def test_every_name_has_an_algorithm_with_its_default_settings() -> None:
         assert is_dataclass(algorithm) and algorithm is ppsde.ALGORITHMS[name]
         if name != "pps-de-published":
             assert algorithm == type(algorithm)(), name
-
-
-def test_threads_that_ask_together_get_the_same_one() -> None:
-    for _ in range(20):
-        table = Table({"jde": "jde:JDE"})
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(lambda _, table=table: table["jde"], range(8)))
-        assert all(one is table["jde"] for one in found)
 
 
 def test_a_table_is_a_mapping_to_which_one_may_add() -> None:

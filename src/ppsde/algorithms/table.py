@@ -23,12 +23,14 @@ class Table(MutableMapping[str, Any]):
     """
 
     def __init__(self, places: dict[str, str]) -> None:
-        self._held: dict[str, Any] = {name: _Place(place) for name, place in places.items()}
+        self._held: dict[str, Any] = dict(places)  # a place until the algorithm is asked for, then the algorithm
 
     def __getitem__(self, name: str) -> Any:
         held = self._held[name]
-        if isinstance(held, _Place):
-            held = self._held[name] = held.algorithm()
+        if isinstance(held, str):
+            module, _, what = held.partition(":")
+            found = getattr(import_module(f".{module}", __package__), what)
+            held = self._held[name] = found() if isinstance(found, type) else found
         return held
 
     def __setitem__(self, name: str, algorithm: Any) -> None:
@@ -48,16 +50,3 @@ class Table(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<algorithms: {', '.join(self)}>"
-
-
-class _Place:
-    """Where an algorithm is that was not asked for yet; threads that ask together get the same one."""
-
-    def __init__(self, place: str) -> None:
-        self._module, _, self._name = place.partition(":")
-        self._made: list[Any] = []
-
-    def algorithm(self) -> Any:
-        found = getattr(import_module(f".{self._module}", __package__), self._name)
-        self._made.append(found() if isinstance(found, type) else found)
-        return self._made[0]

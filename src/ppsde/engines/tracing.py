@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from ..algorithm import Algorithm, Ask, Coroutine, Task
-from ..arrays import Array
+from ..arrays import Array, once
 from ..population import Population
 from ..streams import JaxStream
 
@@ -121,7 +121,6 @@ class Spent:
 
 def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
     """A coroutine to its end: its state, the evaluations used by then, and the best point by then."""
-    import jax
     import jax.numpy as jnp
 
     points = None
@@ -140,7 +139,7 @@ def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, be
             x, asked = request, None if asked is None else asked + request.shape[0]
             counts = used + jnp.arange(1, x.shape[0] + 1) <= budget  # the same for every run of a batch
             used = jnp.minimum(used + x.shape[0], budget)
-        x = jax.lax.optimization_barrier(x)  # made once, not again wherever it is used
+        (x,) = once(x)
         f, violation, g, h = evaluate(x, jnp.any(counts)) if isinstance(request, Ask) else evaluate(x)
         points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), g, h)
         best = better_of(best, points)
