@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from experiments.studies import a_job, a_store
+from experiments.studies import a_job, a_row, a_store
 
+from ppsde.commands.bench_watch import picture
 from ppsde.experiments import Store
+from ppsde.experiments.entries import ROW, sealed
 from ppsde.experiments.leases import Leases, Runner
+from ppsde.experiments.rows import packed
 from ppsde.experiments.standing import Cell, standing
+from ppsde.experiments.store import new_store
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]
 
@@ -31,3 +36,20 @@ def test_cells_count_runs_done_failed_and_in_progress(tmp_path: Path) -> None:
         assert found.seconds_left == pytest.approx(3000 / 800)
         late = standing(store, clock=lambda: 1e9 + 1000)
         assert (late.runners, late.cells[3].running, late.rate, late.seconds_left) == (0, 0, None, None)
+
+
+def test_failures_are_in_the_order_of_the_plan_whoever_was_done_first(tmp_path: Path) -> None:
+    written = [(2, 1), (0, 1), (1, 0), (2, 0), (0, 0), (1, 1)]  # job and run
+    path = tmp_path / "study.db"
+    with new_store(path) as store:
+        store.add_plan({}, [("mine", job) for job in JOBS])
+        rng = np.random.default_rng(1)
+        store.add_entries(sealed(ROW, packed(a_row(JOBS[job], run, rng, failed=True))) for job, run in written)
+        found = standing(store).failures
+    in_plan = [(f"C0{job + 1}", run) for job in range(3) for run in range(2)]
+    assert [(one.problem, one.run) for one in found] == in_plan
+    late_first = sorted(found, key=lambda one: -one.entry)
+    assert [(one.problem, one.run) for one in late_first] == [(f"C0{job + 1}", run) for job, run in reversed(written)]
+    # Who looks on is told the latest ones.
+    told = [line for line in picture(path, None)[0].splitlines() if line.startswith("failed: ")]
+    assert told == [f"failed: mine, C0{job + 1}, D=10, run {run}: no luck" for job, run in written[-3:]]

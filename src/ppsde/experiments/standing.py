@@ -35,6 +35,7 @@ class Failure:
     dimension: int
     run: int
     message: str
+    entry: int  # its number in the store: the larger, the later it was written
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Standing:
     """How a study stands."""
 
     cells: list[Cell]
-    failures: list[Failure]
+    failures: list[Failure]  # in the order of the plan: which worker was done first is chance
     runners: int  # programs that are working on it
     evaluations: int  # made
     budget: int  # evaluations that are wanted in all
@@ -62,7 +63,7 @@ def standing(store: Store, plan: int | None = None, clock: Callable[[], float] =
         runners = store.database.rows("SELECT runner, place, pid, born, expires FROM runners")
         leases = store.database.rows("SELECT job, runner FROM leases")
         finished = dict(store.database.rows("SELECT job, finished FROM accounts"))
-        failures = store.database.rows("SELECT job, run, number FROM results WHERE failed ORDER BY number")
+        failed = store.database.rows("SELECT job, run, number FROM results WHERE failed ORDER BY run")
     now, here = clock(), this_place()
     alive = {
         runner
@@ -70,20 +71,25 @@ def standing(store: Store, plan: int | None = None, clock: Callable[[], float] =
         if expires >= now and (place != here or is_alive(pid, born))
     }
     running = {job for job, runner in leases if runner in alive}
-    by_id = {job.id: (label, job) for label, job in jobs}
     return Standing(
         cells=_cells(jobs, done, running),
-        failures=[
-            Failure(label, job.problem_name, job.dimension, run, store.read(number).message)
-            for id, run, number in failures
-            if id in by_id
-            for label, job in [by_id[id]]
-        ],
+        failures=_failures(store, jobs, failed),
         runners=len(alive),
         evaluations=sum(done.get(job.id, (0, 0))[0] * job.budget for _, job in jobs),
         budget=sum(len(job.runs) * job.budget for _, job in jobs),
         rate=_rate(jobs, finished, now) if alive else None,
     )
+
+
+def _failures(store: Store, jobs: list[tuple[str, Job]], failed: list[tuple[str, int, int]]) -> list[Failure]:
+    runs_of: dict[str, list[tuple[int, int]]] = {}
+    for id, run, number in failed:
+        runs_of.setdefault(id, []).append((run, number))
+    return [
+        Failure(label, job.problem_name, job.dimension, run, store.read(number).message, number)
+        for label, job in jobs
+        for run, number in runs_of.get(job.id, [])
+    ]
 
 
 def _cells(jobs: list[tuple[str, Job]], done: dict[str, tuple[int, int]], running: set[str]) -> list[Cell]:
