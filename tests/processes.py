@@ -41,6 +41,16 @@ def alive(mark: str, doing: str = "") -> list[int]:
     return found
 
 
+def all_there(mark: str, count: int, patience: float = 20.0) -> bool:
+    """Whether there come to be so many: one that is only just being started shows no environment yet."""
+    end = time.monotonic() + patience
+    while len(alive(mark)) < count:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def all_gone(mark: str, doing: str = "", patience: float = 20.0) -> bool:
     """Whether all of them end by themselves, however busy the machine is."""
     end = time.monotonic() + patience

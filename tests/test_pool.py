@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import alive, all_gone, children, marked
+from processes import all_gone, all_there, children, marked
 
 import ppsde
 from ppsde.arrays import bits
 from ppsde.evaluation import EvaluationError
 from ppsde.evaluation.backends import evaluator_for
+from ppsde.evaluation.nursery import Nursery
 from ppsde.evaluation.pool import Pool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
@@ -85,6 +86,25 @@ def test_all_at_once_harm_only_themselves(pool: Pool) -> None:
     x = points(10, SEGFAULT, EXIT, 10, HANG, KILLED, ABORT, 10, MEMORY, 10)
     statuses = [outcome.status for outcome in pool.submit(x)]
     assert statuses == ["ok", *["crashed"] * 2, "ok", "timeout", *["crashed"] * 2, "ok", "memory", "ok"]
+
+
+def test_who_died_in_time_is_not_called_late_however_late_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    hear, limit = Nursery.news, 1.0
+    began = time.monotonic()
+
+    def hear_late(nursery: Nursery) -> list[tuple[int, int]]:
+        if time.monotonic() < began + 2 * limit:
+            time.sleep(0.02)
+            return []
+        return hear(nursery)
+
+    with evaluator_for(ppsde.Problem(deadly, BOX), 1, timeout=limit) as evaluator:
+        evaluator.submit(points(10))  # so that starting takes none of the time
+        began = time.monotonic()
+        monkeypatch.setattr(Nursery, "news", hear_late)
+        (outcome,) = evaluator.submit(points(EXIT))
+    assert time.monotonic() >= began + 2 * limit
+    assert outcome.status == "crashed" and "exit status 7" in outcome.error
 
 
 def test_what_hangs_is_killed_when_its_time_is_over_and_not_much_later(pool: Pool) -> None:
@@ -310,7 +330,7 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path) -> None:
         assert owner.stdout is not None
         for _ in range(2):
             assert owner.stdout.readline() == "evaluating\n"
-        assert len(alive(mark)) >= 6  # the owner, the keeper, two workers and what each has started
+        assert all_there(mark, 6)  # the owner, the keeper, two workers and what each has started
         owner.kill()
         owner.wait()
         owner.stdout.close()

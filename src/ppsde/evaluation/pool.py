@@ -164,7 +164,7 @@ class Pool(Evaluator):
         """Seconds until something must be done even if nobody says anything."""
         if self._timeout is None:
             return PULSE
-        began = [hand.began for hand in self._hands.values() if hand.task is not None]
+        began = [hand.began for hand in self._hands.values() if hand.task is not None and hand.heard]
         return min([PULSE, *(max(0.0, start + self._timeout - monotonic()) for start in began)])
 
     def _receive(self, hand: Hand, request: _Request) -> None:
@@ -218,7 +218,9 @@ class Pool(Evaluator):
         for hand in list(self._hands.values()):
             if hand.task is None or monotonic() < hand.began + self._timeout:
                 continue
-            if hand.heard and hand.line.poll():  # just in time
+            if not hand.heard:  # it has ended already; how, the nursery is about to tell
+                continue
+            if hand.line.poll():  # just in time
                 self._receive(hand, request)
                 continue
             seconds, task = monotonic() - hand.began, hand.task
