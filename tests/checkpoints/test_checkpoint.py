@@ -84,6 +84,13 @@ def test_nothing_that_finished_is_lost_however_rarely_the_state_is_stored(every:
     checkpoint.close()
 
 
+def test_what_a_killed_writer_left_of_its_first_state_is_swept_by_the_next(path: Path) -> None:
+    left = path.with_name(f".{path.name}.00ff00ff.unfinished")
+    left.write_bytes(b"half a state")
+    Checkpoint(path, a_run()).close()
+    assert not left.exists() and path.exists()
+
+
 def test_rows_of_an_unfinished_request_are_known_one_by_one(path: Path) -> None:
     run = a_run()
     checkpoint = Checkpoint(path, run)

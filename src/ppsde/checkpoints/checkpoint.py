@@ -77,6 +77,7 @@ class Checkpoint:
         self._open(Path(path), dict(about), every, clock)
         try:
             _check_free(Path(path))  # now that nobody else can make it
+            sweep(self.path)  # what was left where the very first state was being written
             self._store(run, (), {})
         except BaseException:
             self._journal.close()
