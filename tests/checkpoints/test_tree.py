@@ -98,7 +98,7 @@ def bits(value: Any) -> bytes:
     return np.asarray(value).tobytes()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tree=TREES)
 def test_every_leaf_comes_back_bit_for_bit(tree: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "tree.ppsde"

@@ -52,7 +52,10 @@ def test_every_command_explains_itself_with_an_example_in_80_columns(
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_study_from_plan_to_status(plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_from_plan_to_status(
+    plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     store = tmp_path / "study.db"
     assert main(["bench", "run", plan, "--store", str(store), "--workers", "2"]) == 0
     captured = capsys.readouterr()

@@ -113,4 +113,4 @@ def test_the_jobs_of_a_process_that_was_killed_are_free_at_once(store: Store) ->
 def test_a_process_number_that_is_used_again_does_not_keep_the_dead_alive() -> None:
     here = this_runner()
     assert is_alive(here.pid, here.born)
-    assert not is_alive(here.pid, "12345")
+    assert not is_alive(here.pid, str(int(here.born) - 1)), "that of a process which began earlier"

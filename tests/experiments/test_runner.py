@@ -313,12 +313,13 @@ def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) 
 @pytest.mark.skipif(not LINUX, reason="evaluations are ended by signals")
 def test_an_evaluation_that_hangs_or_dies_costs_itself_alone_where_a_timeout_is_given(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text(ODD)
-    names = ["odd.py:hanging", "odd.py:dying"]
-    plan = Plan(["pps-de"], problems=names, runs=1, budget=120, eval_timeout=0.2, folder=tmp_path)
-    assert [one.job.engine for one in expanded(plan)] == ["host", "host"]
-    run(plan, tmp_path / "study.db", workers=2)
+    # What dies gets as long as it needs: a busy machine may take longer than 0.2 s to tell how it ended.
+    for name, seconds in (("odd.py:hanging", 0.2), ("odd.py:dying", 600.0)):
+        plan = Plan(["pps-de"], problems=[name], runs=1, budget=120, eval_timeout=seconds, folder=tmp_path)
+        assert [one.job.engine for one in expanded(plan)] == ["host"]
+        run(plan, tmp_path / "study.db", workers=1)
     with Store(tmp_path / "study.db") as store:
-        hanging, dying = sorted(store.results(), key=lambda result: not result.ok)
+        hanging, dying = store.results()
     assert hanging.ok and hanging.evaluations == 120 and 1 <= hanging.arrays["failed_evaluations"] < 60
     assert not dying.ok and "every evaluation failed" in dying.message and "status 7" in dying.message
 

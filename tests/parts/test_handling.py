@@ -64,7 +64,7 @@ def valued(rows: list[tuple[float, float]]) -> Population:
 
 
 @every_technique
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), elapsed=st.sampled_from([0.0, 0.1, 0.5, 0.85, 1.0]), seed=st.integers(0, 9))
 def test_points_without_values_come_last_and_are_never_accepted(
     name: str, data: st.DataObject, elapsed: float, seed: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import Outcomes, competition_ranks
@@ -90,7 +90,6 @@ RUN = st.tuples(st.sampled_from([0.0, 1.0, 2.0, 5.0]), st.sampled_from([0.0, 0.0
 SAMPLE = st.lists(RUN, min_size=3, max_size=3)
 
 
-@settings(deadline=None)
 @given(st.lists(SAMPLE, min_size=2, max_size=5), st.data())
 def test_a_run_that_fails_instead_never_improves_a_rank(samples: list, data: st.DataObject) -> None:
     run = data.draw(st.integers(0, 2))
@@ -103,7 +102,6 @@ def test_a_run_that_fails_instead_never_improves_a_rank(samples: list, data: st.
     assert after.by_median[0, 0] >= before.by_median[0, 0]
 
 
-@settings(deadline=None)
 @given(st.lists(SAMPLE, min_size=2, max_size=5), st.randoms())
 def test_ranks_do_not_depend_on_the_order_of_the_algorithms(samples: list, random: object) -> None:
     names = [str(k) for k in range(len(samples))]

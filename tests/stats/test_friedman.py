@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -31,14 +31,12 @@ def test_ranks_by_hand() -> None:
     assert ranks.tolist() == [[4, 1.5, 1.5, 3], [3.5, 2, 3.5, 1]]
 
 
-@settings(deadline=None)
 @given(VALUES)
 def test_the_ranks_of_a_row_add_up(values: np.ndarray) -> None:
     k = values.shape[1]
     assert (rank_rows(values).sum(axis=1) == k * (k + 1) / 2).all()
 
 
-@settings(deadline=None)
 @given(VALUES, st.data())
 def test_a_value_that_goes_missing_never_improves_its_rank(values: np.ndarray, data: st.DataObject) -> None:
     row = data.draw(st.integers(0, values.shape[0] - 1))
@@ -51,7 +49,6 @@ def test_a_value_that_goes_missing_never_improves_its_rank(values: np.ndarray, d
     assert (after[row, others] <= before[row, others]).all()
 
 
-@settings(deadline=None)
 @given(VALUES, st.randoms())
 def test_average_ranks_follow_their_columns_and_ignore_the_order_of_rows(values: np.ndarray, random: object) -> None:
     rows, columns = (list(range(size)) for size in values.shape)
@@ -115,7 +112,6 @@ def test_values_that_are_all_equal_show_no_difference() -> None:
     assert [row["p"] for row in test.test_rows()] == [1.0, 1.0]
 
 
-@settings(deadline=None)
 @given(VALUES)
 def test_p_values_are_probabilities_whatever_the_values(values: np.ndarray) -> None:
     for row in friedman(values).test_rows():

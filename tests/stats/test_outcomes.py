@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import Outcomes, cells_of, positions
@@ -45,7 +45,6 @@ def test_positions_by_hand() -> None:
     assert places_b.tolist() == [1.5, 4.5, 3.0]
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS)
 def test_a_place_is_one_more_than_the_runs_ahead_and_half_of_those_beside(a: Outcomes, b: Outcomes) -> None:
     f, v = np.concatenate([a.f, b.f]), np.concatenate([a.violation, b.violation])
@@ -56,7 +55,6 @@ def test_a_place_is_one_more_than_the_runs_ahead_and_half_of_those_beside(a: Out
     assert np.concatenate(positions(a, b)).tolist() == expected
 
 
-@settings(deadline=None)
 @given(RUNS)
 def test_the_order_of_runs_agrees_with_their_places(runs: Outcomes) -> None:
     (places,) = positions(runs)

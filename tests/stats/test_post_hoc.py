@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import average_ranks, holm, holm_all_pairs, holm_control, nemenyi
@@ -48,7 +48,6 @@ def test_holm_by_hand() -> None:
     assert holm([]).tolist() == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.randoms())
 def test_holm_keeps_the_order_lies_between_p_and_m_p_and_ignores_positions(p: list, random: object) -> None:
     adjusted = holm(p)

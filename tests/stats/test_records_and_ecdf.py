@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import Records, target_ecdf
@@ -99,7 +99,6 @@ def test_problems_count_alike_however_many_runs_they_have() -> None:
 RECORD = st.tuples(st.sampled_from([0.0, 1.0, 2.0, NAN]), st.sampled_from([0.0, 0.0, 0.3, NAN]))
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(RECORD, min_size=4, max_size=4), min_size=1, max_size=4), st.data())
 def test_the_curve_rises_to_at_most_one_and_never_gains_by_infeasibility(runs: list, data: st.DataObject) -> None:
     spoiled = data.draw(st.integers(0, len(runs) - 1))

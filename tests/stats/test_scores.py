@@ -110,7 +110,7 @@ def cells_of(field: list) -> dict:
     return {"C01": {str(k): records(*trials) for k, trials in enumerate(field)}}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(FIELD, st.sampled_from([0.0, 1.5, 2.0]))
 def test_a_score_is_the_number_of_other_algorithms_trials_beaten(field: list, target: float) -> None:
     keys = [[final_order(trial, target) for trial in trials] for trials in field]
@@ -210,7 +210,7 @@ def duel(one: tuple, two: tuple) -> tuple[float, float]:
     return accuracy, float(t1 < t2) if t1 != t2 else 0.5
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(FIELD)
 def test_accuracy_and_speed_are_those_of_all_duels(field: list) -> None:
     trials = [(owner, trial) for owner, trials in enumerate(field) for trial in trials]
@@ -226,7 +226,7 @@ def test_accuracy_and_speed_are_those_of_all_duels(field: list) -> None:
     assert score.parts["speed"][0].tolist() == speed.tolist()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(FIELD)
 def test_a_trial_that_fails_instead_never_improves_a_score(field: list) -> None:
     worse = [[((NAN,) * 10, field[0][0][1]), *field[0][1:]], *field[1:]]
@@ -236,7 +236,7 @@ def test_a_trial_that_fails_instead_never_improves_a_score(field: list) -> None:
     assert u_score(after, targets=targets).scores[0, 0] <= u_score(before, targets=targets).scores[0, 0]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(FIELD, st.randoms())
 def test_scores_do_not_depend_on_the_order_of_trials_or_algorithms(field: list, random: object) -> None:
     mixed = [list(trials) for trials in field]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import Outcomes, Summary, summarise, summary_rows
@@ -105,7 +105,6 @@ def place(f: float, violation: float) -> tuple[float, float]:
 RUN = st.tuples(st.floats(-1e6, 1e6), st.sampled_from([0.0, 0.0, 0.1, 2.0, NAN]))
 
 
-@settings(deadline=None)
 @given(st.lists(RUN, min_size=1, max_size=9), st.randoms())
 def test_a_summary_does_not_depend_on_the_order_of_the_runs(runs: list, random: object) -> None:
     mixed = list(runs)
@@ -119,7 +118,6 @@ def test_a_summary_does_not_depend_on_the_order_of_the_runs(runs: list, random: 
         )
 
 
-@settings(deadline=None)
 @given(st.lists(RUN, min_size=2, max_size=9), st.data())
 def test_a_run_that_fails_instead_never_improves_a_summary(runs: list, data: st.DataObject) -> None:
     lost = data.draw(st.integers(0, len(runs) - 1))

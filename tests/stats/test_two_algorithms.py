@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde.stats import Outcomes, a12, holm, rank_sum, signed_rank, signed_rank_rows, significant_wins, win_tie_loss
@@ -105,13 +105,11 @@ def test_a12_puts_feasible_before_infeasible_before_failed() -> None:
     assert a12(failed, failed) == 0.5
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS)
 def test_a12_of_both_sides_adds_up_to_one(a: list, b: list) -> None:
     assert a12(outcomes(a), outcomes(b)) + a12(outcomes(b), outcomes(a)) == pytest.approx(1.0)
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS, st.data())
 def test_a_run_that_fails_instead_never_raises_a12(a: list, b: list, data: st.DataObject) -> None:
     lost = data.draw(st.integers(0, len(a) - 1))
@@ -119,7 +117,6 @@ def test_a_run_that_fails_instead_never_raises_a12(a: list, b: list, data: st.Da
     assert a12(outcomes(worse), outcomes(b)) <= a12(outcomes(a), outcomes(b))
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS, st.data())
 def test_a_run_that_becomes_infeasible_never_raises_a12(a: list, b: list, data: st.DataObject) -> None:
     spoiled = data.draw(st.integers(0, len(a) - 1))
@@ -127,7 +124,6 @@ def test_a_run_that_becomes_infeasible_never_raises_a12(a: list, b: list, data: 
     assert a12(outcomes(worse), outcomes(b)) <= a12(outcomes(a), outcomes(b))
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS, st.randoms())
 def test_the_order_of_runs_does_not_matter(a: list, b: list, random: object) -> None:
     mixed = list(a)
@@ -181,7 +177,6 @@ def test_wins_by_hand() -> None:
     assert table.problem_rows()[1] == {"problem": "P2", "b": "-", "c": "="}
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, INF, NAN]), min_size=3, max_size=3), min_size=1, max_size=8))
 def test_one_side_wins_what_the_other_loses(values: list) -> None:
     first, second = win_tie_loss(values, 0).rows()[0], win_tie_loss(values, 1).rows()[0]

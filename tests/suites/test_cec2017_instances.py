@@ -114,7 +114,7 @@ def test_a_problem_survives_pickling() -> None:
 
 
 @given(st.sampled_from(SUITE.names), st.integers(2, 12), st.integers(1, 50), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_points_inside_the_box_never_give_nan(name: str, d: int, number: int, data: st.DataObject) -> None:
     problem = SUITE.problem(name, d, instance=number)
     unit = data.draw(st.lists(st.lists(st.floats(-1, 1), min_size=d, max_size=d), min_size=1, max_size=3))
