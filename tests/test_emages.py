@@ -41,10 +41,12 @@ from ppsde.algorithms.emages import EMAgES, State
 from ppsde.population import forgotten
 from ppsde.streams import NumpyStream
 
-# Difference quotients over 1e-4 enlarge rounding ten thousand times before it gets into a point and the law.
+# A difference quotient enlarges the rounding of two values by one over its distance; where constraints nearly depend on
+# one another, a step enlarges that again before it gets into a point and the law.
 CLOSE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-8}
 
-SMALL: dict[str, Any] = {"horizon": 12}
+# Over the usual distance of 1e-4 rounding alone would reach 4e-8.
+SMALL: dict[str, Any] = {"horizon": 12, "difference": 0.01}
 BUDGET = 1500
 
 ALTERNATIVES: list[dict[str, Any]] = [
@@ -65,7 +67,7 @@ ALTERNATIVES: list[dict[str, Any]] = [
     {"repair_probability": 1.0},
     {"repair_steps": 0},
     {"repair_steps": 1},
-    {"difference": 0.01},
+    {"difference": 1e-4},
     {"back_calculation": False},
     {"adapt_matrix": False},
 ]

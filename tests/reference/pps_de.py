@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .literal_run import LiteralRun
 from .single_points import Point, anywhere, in_order
 
@@ -376,8 +378,12 @@ def draw_by_rate(u: float, rates: list[float]) -> int:
 
 
 def positive_cauchy(location: float, u: float) -> float:
-    """A Cauchy number of scale 0.1 that is positive, and 1 where it is more; the larger u, the smaller."""
-    below_zero = 0.5 + math.atan((0.0 - location) / 0.1) / math.pi
+    """A Cauchy number of scale 0.1 that is positive, and 1 where it is more; the larger u, the smaller.
+
+    NumPy's arctan and tan, as Python's may differ in the last bit: among few members a trial can be its target but for
+    rounding, and that must be a success for both versions or for neither.
+    """
+    below_zero = 0.5 + float(np.arctan((0.0 - location) / 0.1)) / math.pi
     p = 1.0 - u * (1.0 - below_zero)
-    F = location + 0.1 * math.tan(math.pi * (p - 0.5))
+    F = location + 0.1 * float(np.tan(math.pi * (p - 0.5)))
     return min(max(F, sys.float_info.min), 1.0)

@@ -21,8 +21,8 @@ from .lshade import TERMINAL
 from .single_points import Point, in_order
 from .small_problems import LOWER, SEED, UPPER, Problem, function_of, points_of, states_of
 
-# The two take sums in another order and call other libraries' tan and arctan, so they differ in the last bits; and
-# gains, differences of nearly equal numbers, enlarge such differences before they weigh what a memory learns.
+# The two take sums in another order and call other libraries' functions, so they differ in the last bits; and gains,
+# differences of nearly equal numbers, enlarge such differences before they weigh what a memory learns.
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
 AssertSame = Callable[[Any, Any, str], None]  # of a state, the literal version, and where they are
