@@ -57,7 +57,7 @@ def main() -> None:
             seconds = batch(seed=1).run_seconds
             total = runs * budget
             aside = goes_aside(device)
-            width = min(runs, width_of([problem], runs, aside)) if aside else 1
+            width = min(runs, width_of([problem], aside)) if aside else 1
             rows = 10 * d * width  # what a generation evaluates
             alone = evaluations_alone(problem, rows, max(1, total // rows), device)
             print(

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from experiments.studies import a_job
 
 import ppsde
 from ppsde import batch
 from ppsde.algorithm import Ask
 from ppsde.arrays import bits, namespace
 from ppsde.engines import compiled
+from ppsde.experiments.compiled_runs import OneAtATime
 from ppsde.parts.rules import Feasibility, accepts
 from ppsde.parts.sampling import first_points, inside
 from ppsde.population import Population, choose
@@ -65,6 +67,16 @@ def test_a_run_is_the_same_alone_and_beside_other_problems(together):
         assert bits(column[0]) == bits(together[1].record[name][2]), name
 
 
+def test_minimize_and_a_study_make_the_runs_of_a_batch(together):
+    alone = ppsde.minimize(C14, max_evaluations=3000, rng=3, backend="jax")
+    assert bits(alone.x) == bits(together[1].x[0]) and alone.fun == together[1].f[0]
+    job = a_job(settings={}, dimension=4, budget=3000, record=10, seed=3, engine="compiled")
+    of_a_study = OneAtATime(job, [C14])(C14, 2, 3)
+    assert bits(of_a_study["x"]) == bits(together[1].x[2])
+    for name, column in of_a_study["record"].items():
+        assert bits(column) == bits(together[1].record[name][2]), name
+
+
 def test_a_longer_run_in_more_variables_is_the_same_too():
     one, other = (get("cec2017").problem(name, 10, instance=1) for name in ("C05", "C01"))
     alone = ppsde.solve_batch(one, runs=1, max_evaluations=20_000, record=5)
@@ -73,7 +85,7 @@ def test_a_longer_run_in_more_variables_is_the_same_too():
 
 
 def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
-    monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # two calls per problem, the second with a run twice
+    monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # at least two calls per problem, not all of them full
     calls = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
     assert [bits(a.x) for a in calls] == [bits(b.x) for b in together]
     assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
@@ -102,17 +114,25 @@ def test_floats_stay_32_bits_in_the_rest_of_the_process(together):
     assert jax.numpy.ones(1).dtype == np.float32
 
 
-@pytest.mark.parametrize("runs", [1, 2, 7, 8, 9, 25, 30, 31, 700, 100_000])
-def test_a_call_takes_a_bounded_number_of_runs_and_few_of_them_twice(runs):
-    problem = get("cec2017").problem("C01", 10, instance=1)
-    width = compiled.width_of([problem], runs, aside=False)
-    assert 1 <= width <= compiled.IN_A_ROW
-    assert (-runs % width) / runs < 0.12
-    # Beside each other they are always as many, so that the program, and with it every bit, is the same.
-    assert compiled.width_of([problem], runs, aside=True) == compiled.SIDE_BY_SIDE
-    assert compiled.width_of([problem] * 28, runs, aside=True) == 25
-    large = get("cec2017").problem("C01", 100, instance=1)
-    assert compiled.width_of([large] * 28, runs, aside=True) < 25
+def test_a_call_on_a_gpu_takes_a_bounded_number_of_runs():
+    small, large = (get("cec2017").problem("C01", d, instance=1) for d in (10, 100))
+    assert compiled.width_of([small], aside=True) == compiled.SIDE_BY_SIDE
+    assert compiled.width_of([small] * 28, aside=True) == 25
+    for count in (1, 28):
+        held = compiled.width_of([large] * count, aside=True) * count * 8 * compiled.COPIES * 1000 * 108
+        assert 0 < held <= compiled.LARGEST_BATCH
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+def test_runs_on_a_cpu_are_shared_out_evenly_and_none_is_done_twice(cores, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    program = compiled.Program(Shrinking(), [C05], 50, 5, jax.devices("cpu")[0])
+    for runs in (1, 2, 7, 8, 9, 25, 31, 700):
+        calls = [(places, count) for _, places, (_, count) in program._calls(np.arange(runs, dtype=np.uint32))]
+        sizes = [count for _, count in calls]
+        assert np.concatenate([places for places, _ in calls]).tolist() == list(range(runs))
+        assert max(sizes) - min(sizes) <= 1 and max(sizes) <= program.width
+        assert len(calls) == runs or len(calls) % cores == 0, "no core waits for the others' last call"
 
 
 def test_a_function_of_ones_own_runs_compiled():

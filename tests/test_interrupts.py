@@ -57,15 +57,26 @@ except KeyboardInterrupt:
     tell(status="KeyboardInterrupt")
 """
 
-WITH_A_SOLVER = """
+WITH_A_SOLVER = '''
 import subprocess
+solver = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+print("evaluating", flush=True)
+time.sleep(1000)
+"""
+calls = 0
 def fun(x):
-    os.write(1, b"evaluating\\n")
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(1.5)"], check=True)
+    global calls
+    calls += 1
+    if calls == 1:
+        os.write(1, b"evaluating\\n")
+    else:
+        subprocess.run([sys.executable, "-c", solver], check=True)
     return x[0]
 result = ppsde.minimize(fun, [(-2, 2)] * 2, rng=1, workers=WORKERS)
 tell(status=result.status, nfev=result.nfev, failures=len(result.failures), calls=result.n_calls)
-"""
+'''
 
 
 @contextmanager

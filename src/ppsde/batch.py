@@ -117,18 +117,17 @@ def compile_batch(
     problem: Problem | Sequence[Problem],
     *,
     method: str = "pps-de",
-    runs: int | Sequence[int] = 25,
     max_evaluations: int | None = None,
     record: int = 200,
     device: Any = None,
     options: dict[str, Any] | None = None,
 ) -> None:
-    """Compile what `solve_batch` needs for these arguments, so that it starts at once; threads may do so together."""
+    """Compile what `solve_batch` needs, however many runs, so that it starts at once; threads may do so together."""
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     budget = _checked(problems, max_evaluations, 0, record)
     algorithm, chosen = make(method, options), device_of(device)
     if getattr(algorithm, "host_only", None) is None:
-        _program(algorithm, tuple(map(_Same, problems)), len(_run_numbers(runs)), budget, record, chosen)
+        _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
 
 
 def _found(
@@ -149,7 +148,7 @@ def _found(
         from jax.errors import JAXTypeError
 
         try:
-            program = _program(algorithm, tuple(map(_Same, problems)), len(numbers), budget, record, chosen)
+            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
         except (JAXTypeError, TypeError, AttributeError, ValueError) as error:
             reason = f"JAX cannot trace it ({str(error).splitlines()[0]})"
     if reason is not None:
@@ -175,10 +174,10 @@ class _Same:
         return id(self.problem)
 
 
-def _program(algorithm: Any, same: tuple[_Same, ...], runs: int, budget: int, record: int, device: Any) -> Any:
+def _program(algorithm: Any, same: tuple[_Same, ...], budget: int, record: int, device: Any) -> Any:
     from .engines.compiled import goes_aside, width_of
 
-    width = width_of([key.problem for key in same], runs, goes_aside(device))
+    width = width_of([key.problem for key in same], goes_aside(device))
     return _program_of_width(algorithm, same, width, budget, record, device)
 
 
@@ -188,7 +187,7 @@ def _program_of_width(
 ) -> Any:
     from .engines.compiled import Program
 
-    return Program(algorithm, [key.problem for key in same], width, budget, record, device)
+    return Program(algorithm, [key.problem for key in same], budget, record, device)
 
 
 def _run_numbers(runs: Any) -> np.ndarray:

@@ -247,8 +247,8 @@ def check_a_run_in_a_compiled_batch_equals_the_run_alone(algorithm: Algorithm) -
 
     problem = Problem(inequalities, (LOWER, UPPER), n_ineq=1, n_eq=0, vectorized=True)
     device = jax.devices("cpu")[0]
-    together = Program(algorithm, [problem], 3, 1500, 10, device)(np.arange(3), 7)[0]
-    alone = Program(algorithm, [problem], 1, 1500, 10, device)(np.array([2]), 7)[0]
+    together = Program(algorithm, [problem, problem, problem], 1500, 10, device)(np.arange(3), 7)[1]
+    alone = Program(algorithm, [problem], 1500, 10, device)(np.array([2]), 7)[0]
     for name in ("x", "f", "violation"):
         assert bits(together[name][2]) == bits(alone[name][0]), name
     assert (together["evaluations"] == 1500).all()

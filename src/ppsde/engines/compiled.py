@@ -24,7 +24,7 @@ from .tracing import Evaluate, run_of
 
 Values = Callable[[Array], tuple[Array, Array, Array, Array]]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
 
-LARGEST_BATCH = {"cpu": 2**28, "gpu": 2**32}  # bytes that one call may hold, about; more runs are done in turns
+LARGEST_BATCH = 2**32  # bytes that one call on a GPU may hold, about; more runs are done in turns
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
 SIDE_BY_SIDE = 700  # runs that go side by side on a GPU: 28 problems 25 times
 IN_A_ROW = 8  # runs that follow one another in a call on a CPU, at most
@@ -52,19 +52,21 @@ def float64() -> Any:
 class Program:
     """One algorithm with one budget on some problems of one dimension, compiled once for all their runs.
 
-    On a CPU a call takes a few runs of one problem, which follow one another, so what a run gives cannot depend on
-    what is beside it. On other devices a call takes as many runs of every problem as go side by side, always the same
-    number however few are wanted, for the same reason: which way a device adds up depends on the shapes.
+    On a CPU a call takes a few runs of one problem, which follow one another in a loop of any number of rounds, so what
+    a run gives cannot depend on what is beside it. On other devices a call takes as many runs of every problem as go
+    side by side, always the same number however few are wanted, for the same reason: which way a device adds up depends
+    on the shapes.
     """
 
     def __init__(
-        self, algorithm: Algorithm, problems: Sequence[Problem], runs: int, budget: int, record: int, device: Any
+        self, algorithm: Algorithm, problems: Sequence[Problem], budget: int, record: int, device: Any
     ) -> None:
         import jax
 
         self._device, self._problems = device, problems
         self.aside = goes_aside(device)
-        self.width = width_of(problems, runs, self.aside)  # runs of one problem that a call takes
+        self._workers = 1 if self.aside else os.cpu_count() or 1
+        self.width = width_of(problems, self.aside)  # runs of one problem that a call takes, at most
         with float64():
             values = values_of(problems, algorithm)
         together = _side_by_side(values, self.width) if self.aside else None
@@ -74,10 +76,10 @@ class Program:
             evaluate = together or one_of(values, number)
             return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
 
-        def batch(key: Array, *rows: Array) -> Any:
+        def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
             if self.aside:
                 return jax.vmap(partial(one, key))(rows)
-            return jax.lax.map(partial(one, key), rows)
+            return _one_after_another(partial(one, key), rows, *count)
 
         began = time.perf_counter()
         with float64(), jax.default_device(device), remembered():
@@ -94,8 +96,7 @@ class Program:
         key = self._key(seed)
         found: list[dict[str, Any]] = [{} for _ in self._problems]
         calls = self._calls(runs.astype(np.uint32))
-        workers = 1 if self.aside else os.cpu_count() or 1
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(self._workers) as pool:
             waiting = deque(pool.submit(self._execute, key, call) for call in calls)
             try:
                 while waiting:
@@ -115,20 +116,25 @@ class Program:
         with float64(), jax.default_device(self._device):
             return root_key(seed)
 
-    def _calls(self, runs: np.ndarray) -> Iterator[tuple[list[int], np.ndarray, list[np.ndarray]]]:
+    def _calls(self, runs: np.ndarray) -> Iterator[tuple[list[int], np.ndarray, list[Any]]]:
         """Problems by number, places among the runs, and arguments, call by call."""
         every = list(range(len(self._problems)))
-        for start in range(0, len(runs), self.width):
-            places = np.arange(start, min(start + self.width, len(runs)))
-            padded = runs[np.resize(places, self.width)]  # a call takes a fixed number: some of its runs twice
+        for places in np.array_split(np.arange(len(runs)), self._turns(len(runs))):
+            padded = runs[np.resize(places, self.width)]  # the arrays have one size, however few of the runs are wanted
             for numbers in [every] if self.aside else [[k] for k in every]:
                 boxes = [
                     np.repeat([getattr(self._problems[k], side) for k in numbers], self.width, axis=0)
                     for side in ("lower", "upper")
                 ]
-                yield numbers, places, [np.repeat(numbers, self.width), *boxes, np.tile(padded, len(numbers))]
+                rows = (np.repeat(numbers, self.width), *boxes, np.tile(padded, len(numbers)))
+                yield numbers, places, [rows] if self.aside else [rows, len(places)]
 
-    def _execute(self, key: Array, call: tuple[list[int], np.ndarray, list[np.ndarray]]) -> Any:
+    def _turns(self, runs: int) -> int:
+        """How many calls so many runs of a problem take: on a CPU all cores get some, and about as many."""
+        turns = -(-runs // self.width)
+        return turns if self.aside else min(runs, -(-turns // self._workers) * self._workers)
+
+    def _execute(self, key: Array, call: tuple[list[int], np.ndarray, list[Any]]) -> Any:
         import jax
 
         numbers, places, arguments = call
@@ -146,10 +152,10 @@ def one_run(algorithm: Algorithm, problem: Problem, task: Task, seed: int, recor
     run = run_of(
         algorithm, one_of(values_of([problem], algorithm), 0), task.max_evaluations, record, task.x0, whole=True
     )
+    arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)
     with remembered():
-        call = jax.jit(run).lower(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)).compile()
-    out = call(task.lower, task.upper, jax.random.fold_in(root_key(seed), 0))
-    found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, out)
+        call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
+    found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
     for name, prefix in (("best", ""), ("answer", "answer_")):
         x = found[f"{prefix}x"][None]
         _, g, h = (np.asarray(part) for part in traced_values(problem, jax.numpy.asarray(x)))
@@ -175,15 +181,14 @@ def goes_aside(device: Any) -> bool:
     return bool(device.platform != "cpu")
 
 
-def width_of(problems: Sequence[Problem], runs: int, aside: bool) -> int:
-    """How many runs of a problem one call takes: memory is bounded whatever the number of runs."""
+def width_of(problems: Sequence[Problem], aside: bool) -> int:
+    """How many runs of a problem one call takes at most: memory is bounded whatever the number of runs."""
+    if not aside:
+        return IN_A_ROW
     d = problems[0].dimension
     per_run = 8 * COPIES * (10 * d) * (d + 8)  # about twice a population of 5 d points
-    if aside:
-        most = LARGEST_BATCH["gpu"] // (per_run * len(problems))
-        return max(1, min(SIDE_BY_SIDE // len(problems), most))
-    most = max(1, min(runs, IN_A_ROW, LARGEST_BATCH["cpu"] // per_run))
-    return min(range(most, (most - 1) // 2, -1), key=lambda width: -runs % width)  # few runs twice in the last call
+    most = LARGEST_BATCH // (per_run * len(problems))
+    return max(1, min(SIDE_BY_SIDE // len(problems), most))
 
 
 def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.ndarray], runs: int) -> None:
@@ -197,6 +202,41 @@ def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.
 def _nested(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
     return {**{name: column for name, column in columns.items() if not name.startswith("record ")}, "record": record}
+
+
+def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: Array) -> Any:
+    """What `one` gives for the first `count` rows; the others stay zeros.
+
+    The compiler does not know the count. A loop of a single round it would dissolve, and mix its arithmetic with what
+    is around it, which rounds otherwise.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    one = jax.jit(one)  # so that JAX traces it once
+    at_first = jax.tree_util.tree_map(lambda a: a[0], rows)
+    nothing = jax.tree_util.tree_map(
+        lambda a: jnp.zeros((len(rows[0]), *a.shape), a.dtype), jax.eval_shape(one, at_first)
+    )
+
+    def round(k: Array, found: Any) -> Any:
+        fresh = one(jax.tree_util.tree_map(lambda a: a[k], rows))
+        return jax.tree_util.tree_map(lambda a, value: a.at[k].set(value), found, fresh)
+
+    return jax.lax.fori_loop(0, count, round, nothing)
+
+
+def in_a_loop(one: Callable[..., Any]) -> Callable[..., Any]:
+    """A function (1, *arguments) -> what one(*arguments) gives, with the bits that it has among many."""
+    import jax
+
+    def alone(count: Array, *arguments: Array) -> Any:
+        # Two rows, the second never used: a single one would not depend on the round, and be taken out of the loop.
+        rows = tuple(jax.numpy.stack([argument, argument]) for argument in arguments)
+        found = _one_after_another(lambda row: one(*row), rows, count)
+        return jax.tree_util.tree_map(lambda a: a[0], found)
+
+    return alone
 
 
 def one_of(values: Sequence[Values], number: Array | int) -> Evaluate:

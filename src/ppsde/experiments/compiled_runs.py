@@ -14,7 +14,7 @@ import numpy as np
 
 from ..batch import BatchResult, compile_batch, solve_batch
 from ..engines.cache import remembered
-from ..engines.compiled import float64, one_of, values_of
+from ..engines.compiled import float64, in_a_loop, one_of, values_of
 from ..engines.tracing import run_of
 from ..problem import Problem
 from ..streams import root_key
@@ -33,6 +33,7 @@ class OneAtATime:
         self._device = jax.devices("cpu")[0]
         algorithm = job.algorithm()
 
+        @in_a_loop
         def one(key: Any, run: Any, number: Any, lower: Any, upper: Any) -> Any:
             evaluate = one_of(values_of(problems, algorithm), number)
             return run_of(algorithm, evaluate, job.budget, job.record)(lower, upper, jax.random.fold_in(key, run))
@@ -52,7 +53,7 @@ class OneAtATime:
 
     def _arguments(self, number: int, run: int, seed: int) -> tuple[Any, ...]:
         problem = self._problems[number]
-        return root_key(seed), np.uint32(run), np.int64(number), problem.lower, problem.upper
+        return 1, root_key(seed), np.uint32(run), np.int64(number), problem.lower, problem.upper
 
 
 def rows_one_at_a_time(
@@ -75,17 +76,16 @@ def rows_side_by_side(jobs: Sequence[Job], problems: Sequence[Problem], beside: 
     The program is that of all problems in `beside`, whether they are wanted now or not: which way a device adds up
     depends on what is there.
     """
-    batches = solve_batch(list(beside), **_batch(jobs[0]), seed=jobs[0].seed)
+    batches = solve_batch(list(beside), **_batch(jobs[0]), runs=list(jobs[0].runs), seed=jobs[0].seed)
     of = {id(problem): batch for problem, batch in zip(beside, batches, strict=True)}
     return [_rows(job, problem, of[id(problem)]) for job, problem in zip(jobs, problems, strict=True)]
 
 
 def _batch(job: Job) -> dict[str, Any]:
-    """A job as arguments of a batch, but for its problem and seed."""
+    """A job as arguments of a batch, but for its problem, runs and seed."""
     algorithm = job.algorithm()
     return {
         "method": job.method,
-        "runs": list(job.runs),
         "max_evaluations": job.budget,
         "record": job.record,
         "device": job.device,

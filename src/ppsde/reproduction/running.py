@@ -83,7 +83,6 @@ def run(experiment: Experiment, say: Callable[[str], None] = lambda line: None) 
     arguments = {
         (method, dimension): {
             "method": method,
-            "runs": experiment.runs,
             "max_evaluations": experiment.evaluations_per_variable * dimension,
             "record": RECORD,
             "device": experiment.device,
@@ -101,7 +100,7 @@ def run(experiment: Experiment, say: Callable[[str], None] = lambda line: None) 
                 method, dimension = block = waiting[future]
                 outcome.compile_seconds = time.perf_counter() - began - outcome.run_seconds
                 say(f"running {method} at D = {dimension} ...")
-                found = solve_batch(problems[dimension], seed=experiment.seed, **arguments[block])
+                found = solve_batch(problems[dimension], runs=experiment.runs, seed=experiment.seed, **arguments[block])
                 outcome.run_seconds += found[0].run_seconds
                 outcome.evaluations += int(sum(result.evaluations.sum() for result in found))
                 rows[block] = [
