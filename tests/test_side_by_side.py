@@ -80,7 +80,7 @@ def test_runs_side_by_side_are_those_that_follow_one_another(aside: None, method
 
 
 def test_a_run_has_the_same_bits_whatever_runs_are_beside_it(aside: None) -> None:
-    few, many = solved([2], "pps-de"), solved(9, "pps-de")  # nine take three calls, the last with a run four times
+    few, many = solved([2], "pps-de"), solved(9, "pps-de")  # nine take three calls, in each a run twice
     for one, other in zip(few, many, strict=True):
         assert bits(one.x[0]) == bits(other.x[2]) and one.f[0] == other.f[2]
         for name, column in one.record.items():
