@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,20 +41,19 @@ def alive(mark: str, doing: str = "") -> list[int]:
     return found
 
 
-def all_there(mark: str, count: int, patience: float = 20.0) -> bool:
+def all_there(mark: str, count: int) -> bool:
     """Whether there come to be so many: one that is only just being started shows no environment yet."""
-    end = time.monotonic() + patience
-    while len(alive(mark)) < count:
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+    return _in_the_end(lambda: len(alive(mark)) >= count)
 
 
-def all_gone(mark: str, doing: str = "", patience: float = 20.0) -> bool:
+def all_gone(mark: str, doing: str = "") -> bool:
     """Whether all of them end by themselves, however busy the machine is."""
+    return _in_the_end(lambda: not alive(mark, doing))
+
+
+def _in_the_end(holds: Callable[[], bool], patience: float = 20.0) -> bool:
     end = time.monotonic() + patience
-    while alive(mark, doing):
+    while not holds():
         if time.monotonic() > end:
             return False
         time.sleep(0.05)

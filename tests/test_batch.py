@@ -85,6 +85,7 @@ def test_a_longer_run_in_more_variables_is_the_same_too():
 
 
 def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
+    batch._program.cache_clear()
     monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # at least two calls per problem, not all of them full
     calls = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
     assert [bits(a.x) for a in calls] == [bits(b.x) for b in together]
@@ -92,9 +93,10 @@ def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatc
 
 
 def test_a_second_call_compiles_nothing(together):
-    misses = batch._program_of_width.cache_info().misses
+    ppsde.solve_batch([C05, C14], runs=1, seed=3, **QUICK)
+    misses = batch._program.cache_info().misses
     again = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
-    assert batch._program_of_width.cache_info().misses == misses
+    assert batch._program.cache_info().misses == misses
     assert bits(again[0].x) == bits(together[0].x)
 
 

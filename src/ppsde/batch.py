@@ -174,17 +174,8 @@ class _Same:
         return id(self.problem)
 
 
-def _program(algorithm: Any, same: tuple[_Same, ...], budget: int, record: int, device: Any) -> Any:
-    from .engines.compiled import goes_aside, width_of
-
-    width = width_of([key.problem for key in same], goes_aside(device))
-    return _program_of_width(algorithm, same, width, budget, record, device)
-
-
 @lru_cache(maxsize=16)
-def _program_of_width(
-    algorithm: Any, same: tuple[_Same, ...], width: int, budget: int, record: int, device: Any
-) -> Any:
+def _program(algorithm: Any, same: tuple[_Same, ...], budget: int, record: int, device: Any) -> Any:
     from .engines.compiled import Program
 
     return Program(algorithm, [key.problem for key in same], budget, record, device)

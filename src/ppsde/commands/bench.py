@@ -201,9 +201,8 @@ def status(arguments: Namespace) -> int:
     print("\n".join(_grid(cells)))
     if found.failures:
         print(heading("\nfailed"))
-        for one in found.failures[:FAILURES_TOLD]:
-            where = f"{one.algorithm}, {one.problem}, D={one.dimension}, run {one.run}"
-            print(printable(f"{where}: {one.message}"))
+        for failure in found.failures[:FAILURES_TOLD]:
+            print(printable(str(failure)))
         if len(found.failures) > FAILURES_TOLD:
             print(f"and {len(found.failures) - FAILURES_TOLD:,} more")
     return exit_status.FOUND

@@ -112,9 +112,8 @@ def picture(path: Path, plan: int | None) -> tuple[str, bool]:
     elif done < wanted:
         lines.append("no one is working on it; `ppsde bench run` goes on")
     lines += _grid(cells)
-    for one in sorted(found.failures, key=lambda failure: failure.entry)[-FAILURES_TOLD:]:
-        where = f"failed: {one.algorithm}, {one.problem}, D={one.dimension}, run {one.run}"
-        lines.append(printable(f"{where}: {one.message}"))
+    latest = sorted(found.failures, key=lambda failure: failure.entry)[-FAILURES_TOLD:]
+    lines += [printable(f"failed: {failure}") for failure in latest]
     return "\n".join(lines), done >= wanted
 
 

@@ -37,6 +37,9 @@ class Failure:
     message: str
     entry: int  # its number in the store: the larger, the later it was written
 
+    def __str__(self) -> str:
+        return f"{self.algorithm}, {self.problem}, D={self.dimension}, run {self.run}: {self.message}"
+
 
 @dataclass(frozen=True)
 class Standing:
