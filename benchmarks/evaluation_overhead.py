@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 import ppsde
-from ppsde.evaluation.backends import evaluator_for
-from ppsde.evaluation.evaluate import Evaluate
-from ppsde.evaluation.policy import Policy
+from ppsde.evaluation import evaluator_for
+from ppsde.evaluation.evaluate import Evaluate, Policy
 
 D, ROWS = 10, 40
 BOX = [(-1.0, 1.0)] * D

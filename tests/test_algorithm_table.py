@@ -9,7 +9,7 @@ from dataclasses import is_dataclass
 import pytest
 
 import ppsde
-from ppsde.algorithms.table import Table
+from ppsde.algorithms import Table
 
 LOADED = """
 import sys, ppsde

@@ -13,7 +13,7 @@ from ppsde.arrays import bits, namespace
 from ppsde.engines import compiled
 from ppsde.experiments.compiled_runs import OneAtATime
 from ppsde.parts.rules import Feasibility, accepts
-from ppsde.parts.sampling import first_points, inside
+from ppsde.parts.sizing import first_points, inside
 from ppsde.population import Population, choose
 from ppsde.suites import get
 
@@ -44,7 +44,7 @@ def test_values_are_those_of_the_problem_in_64_bits(together):
     for result in together:
         f, g, h = result.problem.evaluate(result.x)
         np.testing.assert_allclose(result.f, f, rtol=1e-11, atol=1e-11)  # as exact as the suite itself is tested
-        np.testing.assert_allclose(result.violation, ppsde.violation.search_violation(g, h), rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(result.violation, ppsde.population.search_violation(g, h), rtol=1e-9, atol=1e-15)
         assert (result.feasible == (result.violation == 0)).all()
 
 

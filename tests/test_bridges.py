@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.bridges.pygmo import PygmoProblem
+from ppsde.bridges import PygmoProblem
 
 
 def point(x):

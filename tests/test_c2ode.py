@@ -25,10 +25,9 @@ from ppsde.algorithm import Task
 from ppsde.algorithms.c2ode import C2oDE, State
 from ppsde.arrays import Array, namespace
 from ppsde.engines.compiled import float64
-from ppsde.parts.closing_epsilon import ClosingEpsilon
-from ppsde.population import Population, evaluated
+from ppsde.parts.epsilon import ClosingEpsilon
+from ppsde.population import TOLERANCE, Population, evaluated
 from ppsde.streams import NumpyStream, Tape
-from ppsde.violation import TOLERANCE
 
 SMALL: dict[str, Any] = {"population_size": 12}
 GENERATIONS = 30

@@ -16,7 +16,7 @@ from ppsde import ALGORITHMS, __version__
 from ppsde.cli import main
 from ppsde.commands import exit_status
 from ppsde.commands.parsing import settings_of
-from ppsde.commands.tables import table
+from ppsde.commands.text import table
 from ppsde.suites import SUITES
 
 DISC = """

@@ -18,8 +18,7 @@ from processes import MARK, all_gone, marked, parent
 
 import ppsde
 from ppsde.arrays import bits
-from ppsde.evaluation import EvaluationError
-from ppsde.evaluation.backends import evaluator_for
+from ppsde.evaluation import EvaluationError, evaluator_for
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [

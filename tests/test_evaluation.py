@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.evaluation.backends import evaluator_for
-from ppsde.evaluation.evaluate import Evaluate
-from ppsde.evaluation.policy import Policy
+from ppsde.evaluation import evaluator_for
+from ppsde.evaluation.evaluate import Evaluate, Policy
 
 BOX = [(-5.0, 5.0)] * 2
 

@@ -19,14 +19,10 @@ import ppsde
 from ppsde.arrays import bits
 from ppsde.cli import main
 from ppsde.commands import exit_status
-from ppsde.evaluation import EvaluationError, Outcome
-from ppsde.evaluation.backends import evaluator_for
-from ppsde.evaluation.evaluate import Evaluate, Hopeless
-from ppsde.evaluation.evaluator import chunks
-from ppsde.evaluation.policy import Policy, policy_of
+from ppsde.evaluation import EvaluationError, Outcome, evaluator_for
+from ppsde.evaluation.evaluate import Evaluate, Hopeless, Policy, policy_of
+from ppsde.evaluation.local import Serial, Vectorised, chunks
 from ppsde.evaluation.pool import Pool
-from ppsde.evaluation.serial import Serial
-from ppsde.evaluation.vectorised import Vectorised
 
 BOX = [(-5.0, 5.0)] * 2
 RAISES, NAN, EXITS, COMPLEX, VANDAL = 1, 2, 3, 4, 5  # what `wild` does where x[0] is one of these

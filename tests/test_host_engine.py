@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppsde.algorithm import Ask, Task
-from ppsde.engines.host import GIVE_UP, Run
+from ppsde.engines.run import GIVE_UP, Run
 from ppsde.population import Population
 
 LOWER, UPPER = np.zeros(2), np.ones(2)

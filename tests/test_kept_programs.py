@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ppsde.engines import kept
-from ppsde.engines.cache import remembered
+from ppsde.engines import program_cache
+from ppsde.engines.program_cache import remembered
 
 jax = pytest.importorskip("jax")
 
@@ -62,7 +62,7 @@ def test_a_damaged_program_is_compiled_again_without_a_warning_and_replaced(
     entry.write_bytes({"changed": changed, "emptied": b""}.get(damage, whole[: len(whole) // 2]))
     if damage == "never finished":  # by a process that was killed a while ago
         entry.with_name(entry.name + ".sha256").unlink()
-        os.utime(entry, (time.time() - 2 * kept.IN_WORK,) * 2)
+        os.utime(entry, (time.time() - 2 * program_cache.IN_WORK,) * 2)
     compile_anew()
     assert len(entry_in(folder).read_bytes()) > len(whole) // 2
     after = entry_in(folder).read_bytes()
@@ -80,14 +80,14 @@ def test_a_program_has_its_checksum_while_others_still_compile(folder: Path) -> 
 def test_what_another_process_may_be_writing_is_left_alone(tmp_path: Path) -> None:
     half = tmp_path / "jit_batch-0-cache"
     half.write_bytes(b"half of")
-    kept.drop_damaged(tmp_path)
+    program_cache.drop_damaged(tmp_path)
     assert half.read_bytes() == b"half of"
 
 
 def test_one_that_was_noted_half_written_is_dropped_when_it_is_whole(tmp_path: Path) -> None:
     entry = tmp_path / "jit_batch-0-cache"
     entry.write_bytes(b"half of")
-    kept.note_new(tmp_path)
+    program_cache.note_new(tmp_path)
     entry.write_bytes(b"half of it and the rest")
-    kept.drop_damaged(tmp_path)
+    program_cache.drop_damaged(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -16,12 +16,10 @@ PACKAGE = Path(ppsde.__file__).parent
 # Bottom up: a module or folder may import what comes before it in this list, and itself, but nothing that follows.
 LAYERS = (
     "arrays",
-    "violation",
-    "bounds",
     "streams",
+    "population",
     "problem",
     "variables",
-    "population",
     "algorithm",
     "parts",
     "algorithms",
@@ -29,11 +27,10 @@ LAYERS = (
     "evaluation",
     "checkpoints",
     "constraints",
-    "constraint_report",
     "status",
     "durations",
     "interrupts",
-    "run_figure",
+    "figure",
     "result",
     "progress",
     "driving",
@@ -49,7 +46,6 @@ LAYERS = (
     "gauntlet",
     "published",
     "suites",
-    "named_problems",
     "reproduction",
     "experiments",
     "stats",
@@ -62,7 +58,7 @@ LAYERS = (
 
 # Those that may import less than all that lies under them.
 NARROW = {
-    "suites": {"arrays", "violation", "bounds", "problem", "suites"},
+    "suites": {"arrays", "population", "problem", "suites"},
     "stats": {"stats"},
 }
 
@@ -103,7 +99,7 @@ def test_imports_are_found_in_every_form(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "parts").mkdir()
     file = tmp_path / "parts" / "some.py"
     file.write_text(
-        "import numpy\nimport ppsde.engines.host\nfrom ..arrays import Array\nfrom .memory import Memory\n"
+        "import numpy\nimport ppsde.engines.run\nfrom ..arrays import Array\nfrom .memory import Memory\n"
         "from .. import suites\ndef later():\n    from ppsde.minimize import minimize\n"
     )
     assert sorted(target for _, target in imported(file)) == [

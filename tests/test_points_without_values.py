@@ -10,7 +10,7 @@ import pytest
 
 import ppsde
 from ppsde.algorithm import Task
-from ppsde.engines.host import Run
+from ppsde.engines.run import Run
 
 WAYS = ((np.nan, 0.0, 0.0), (-np.inf, -1.0, 0.0), (-9.0, np.nan, 0.0), (-9.0, -np.inf, 0.0), (-9.0, -1.0, np.nan))
 

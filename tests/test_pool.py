@@ -18,10 +18,9 @@ from processes import all_gone, all_there, children, marked
 
 import ppsde
 from ppsde.arrays import bits
-from ppsde.evaluation import EvaluationError
-from ppsde.evaluation.backends import evaluator_for
-from ppsde.evaluation.nursery import Nursery
+from ppsde.evaluation import EvaluationError, evaluator_for
 from ppsde.evaluation.pool import Pool
+from ppsde.evaluation.supervisor import Nursery
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 

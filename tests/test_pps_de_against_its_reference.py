@@ -25,7 +25,7 @@ from reference.walking import (
 
 from ppsde.algorithms import ALGORITHMS
 from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, State
-from ppsde.engines.host import Run
+from ppsde.engines.run import Run
 from ppsde.population import Population
 
 GENERATIONS = 70  # enough for several cycles

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ppsde import Problem, minimize, progress
-from ppsde.engines.host import Run
+from ppsde.engines.run import Run
 from ppsde.optimizer import start_run
 from ppsde.progress import Status, clock, display, short_text_of, status_of, text_of
 

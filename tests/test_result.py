@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.constraint_report import constraint_reports
 from ppsde.durations import duration
+from ppsde.result import constraint_reports
 
 BOX = [(-5.0, 5.0)] * 2
 

@@ -18,7 +18,7 @@ from scipy.optimize import NonlinearConstraint
 
 import ppsde
 from ppsde import CheckpointError
-from ppsde.checkpoints import container
+from ppsde.checkpoints import state_file
 
 BOX = [(-3.0, 5.0)] * 3
 
@@ -257,10 +257,10 @@ def test_a_mistake_in_the_program_leaves_nothing_behind(path: Path) -> None:
 )
 def test_what_a_hostile_file_tells_of_the_run_is_checked(place: str, value: Any, path: Path) -> None:
     ppsde.minimize(fun, BOX, max_evaluations=50, rng=1, checkpoint=path)
-    found = container.read(path)
+    found = state_file.read(path)
     content = found.content
     content["about" if place in content["about"] else "account"][place] = value
-    container.write(path, content, found.arrays)
+    state_file.write(path, content, found.arrays)
     with pytest.raises(CheckpointError, match="what it tells of the run is not possible"):
         ppsde.resume(path, fun)
 

@@ -12,9 +12,8 @@ from reference.pps_de_settings import alternatives
 
 from ppsde.algorithm import Coroutine, Task
 from ppsde.algorithms.pps_de import PPSDE, PUBLISHED
-from ppsde.population import Population, evaluated
+from ppsde.population import TOLERANCE, Population, evaluated
 from ppsde.streams import NumpyStream, Tape
-from ppsde.violation import TOLERANCE
 
 jax = pytest.importorskip("jax")
 

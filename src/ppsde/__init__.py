@@ -3,9 +3,8 @@
 from . import scipy, suites
 from .algorithms import ALGORITHMS
 from .batch import BatchResult, solve_batch
-from .bridges.pygmo import to_pygmo
-from .bridges.pymoo import from_pymoo, to_pymoo
-from .checkpoints.container import CheckpointError
+from .bridges import from_pymoo, to_pygmo, to_pymoo
+from .checkpoints.state_file import CheckpointError
 from .evaluation import EvaluationError
 from .minimize import minimize
 from .optimizer import Optimizer

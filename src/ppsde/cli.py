@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from . import __version__
 from .commands import bench, exit_status, listing, reproduce, solve, suites
 from .commands.parsing import Parser
-from .commands.tables import printable
+from .commands.text import printable
 
 
 def parser() -> Parser:

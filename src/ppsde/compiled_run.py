@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from .algorithm import Task
-from .engines.host import Run
+from .engines.run import Run
 from .population import Population
 from .problem import Problem
 from .status import SPENT

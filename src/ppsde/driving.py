@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from .checkpoints.checkpoint import Checkpoint
-from .engines.host import Run
+from .engines.run import Run
 from .evaluation.evaluate import Evaluate, Hopeless
 from .interrupts import Insisted, Interrupts
 from .status import FAILED, INTERRUPTED, SPENT, STOPPED, TIME_UP

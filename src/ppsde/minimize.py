@@ -13,10 +13,10 @@ from .compiled_run import compiled_result, wants_compiling
 from .constraints import Combined, limits_of
 from .facts import Facts
 from .optimizer import start_run
+from .population import TOLERANCE, checked_tolerance
 from .problem import Problem
 from .search import CHECKPOINT_EVERY, Conditions, search
 from .variables import variables_of, wrapped
-from .violation import TOLERANCE, checked_tolerance
 
 
 def minimize(

@@ -10,14 +10,14 @@ import numpy as np
 
 from .algorithm import Task
 from .algorithms import make
-from .bounds import box
-from .checkpoints import container
-from .checkpoints.container import CheckpointError
-from .checkpoints.run_state import described, restored
-from .engines.host import Run
+from .checkpoints import state_file
+from .checkpoints.state_file import CheckpointError
+from .checkpoints.state_tree import described, restored
+from .engines.run import Run
 from .evaluation.values import row_values
+from .population import TOLERANCE, checked_tolerance
+from .problem import box
 from .streams import seed_from
-from .violation import TOLERANCE, checked_tolerance
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
 _KIND = "optimizer"  # what the files of `save` say they hold
@@ -99,7 +99,7 @@ class Optimizer:
         """
         arrays: dict[str, np.ndarray] = {}
         run = described(self._run.snapshot(), arrays)
-        container.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
+        state_file.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
@@ -120,9 +120,9 @@ class Optimizer:
         >>> bool((again.ask() == optimizer.ask()).all())
         True
         """
-        found = container.read(Path(path))
+        found = state_file.read(Path(path))
         content = found.content if isinstance(found.content, dict) else {}
-        with container.naming(Path(path)):
+        with state_file.naming(Path(path)):
             if content.get("kind") != _KIND:
                 raise CheckpointError("it does not hold an Optimizer")
             counts = content.get("counts")

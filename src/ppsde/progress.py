@@ -1,4 +1,7 @@
-"""A live display of one run on standard error: how far, how fast, push or pull, and the best so far."""
+"""A live display of one run on standard error: how far, how fast, push or pull, and the best so far.
+
+A live study_display of a study on standard error: how far, how fast, how long still.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol, TextIO
 
-from .engines.host import Run
+from .engines.run import Run
 
 REFRESH = 0.1  # seconds between two pictures on a terminal
 LINE_EVERY = 5.0  # seconds between two lines in a file or pipe
@@ -236,3 +239,43 @@ def _style(label: str, value: str) -> str:
     if label == "failed":
         return "red"
     return ""
+
+
+ShowStudy = Callable[[Callable[[], Status]], None]
+
+
+@contextmanager
+def study_display(enabled: bool) -> Iterator[ShowStudy]:
+    """Give a function to call as often as one likes; it asks for a status only when a picture is due.
+
+    A study_display that cannot be written goes silent; it never ends a study.
+    """
+    view: View | None = None
+    if enabled and sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            view = view_of(sys.stderr)
+    due = 0.0
+    last: Callable[[], Status] | None = None
+
+    def draw() -> None:
+        nonlocal view
+        if view is not None and last is not None:
+            try:
+                view.draw(last())
+            except (OSError, ValueError):  # closed, full, or without the letters for it
+                view = None
+
+    def show(status: Callable[[], Status]) -> None:
+        nonlocal due, last
+        last = status
+        if view is not None and monotonic() >= due:
+            draw()
+            due = monotonic() + (view.interval if view is not None else 0.0)
+
+    try:
+        yield show
+        draw()  # the end, whenever the last picture was drawn
+    finally:
+        if view is not None:
+            with suppress(OSError, ValueError):
+                view.close()

@@ -13,8 +13,8 @@ import numpy as np
 
 from .arrays import bits
 from .checkpoints.checkpoint import Checkpoint, Resumed
-from .checkpoints.container import CheckpointError, naming
-from .evaluation.account import Account
+from .checkpoints.state_file import CheckpointError, naming
+from .evaluation.evaluate import Account
 from .facts import Facts
 from .minimize import problem_of
 from .problem import Problem

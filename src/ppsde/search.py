@@ -13,12 +13,10 @@ from typing import Any
 from .checkpoints.checkpoint import Checkpoint
 from .driving import drive, watch
 from .durations import check_seconds
-from .engines.host import Run
-from .evaluation.account import Account
-from .evaluation.backends import evaluator_for
-from .evaluation.evaluate import Evaluate
-from .evaluation.outcome import EvaluationError, EvaluatorLost, Failure
-from .evaluation.policy import policy_of
+from .engines.run import Run
+from .evaluation import evaluator_for
+from .evaluation.evaluate import Account, Evaluate, policy_of
+from .evaluation.values import EvaluationError, EvaluatorLost, Failure
 from .interrupts import noticed
 from .population import Population, evaluated
 from .problem import Problem

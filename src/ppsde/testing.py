@@ -21,12 +21,11 @@ import numpy as np
 
 from .algorithm import Algorithm, Ask, Task
 from .arrays import bits
-from .engines.host import Run
-from .parts.fixed import Fixed
-from .population import Population, choose, evaluated, forgotten
+from .engines.run import Run
+from .parts.rules import Fixed
+from .population import TOLERANCE, Population, choose, evaluated, forgotten
 from .problem import Problem
 from .streams import NumpyStream, Tape
-from .violation import TOLERANCE
 
 DIMENSION = 4
 LOWER, UPPER = np.full(DIMENSION, -3.0), np.full(DIMENSION, 5.0)

@@ -15,11 +15,10 @@ import pytest
 import ppsde
 from ppsde.algorithm import Task
 from ppsde.arrays import bits
-from ppsde.checkpoints import container
 from ppsde.checkpoints.checkpoint import MISFITS, Checkpoint, CheckpointWarning
-from ppsde.checkpoints.container import CheckpointError
-from ppsde.engines.host import Run
-from ppsde.evaluation.outcome import Failure, Outcome
+from ppsde.checkpoints.state_file import CheckpointError
+from ppsde.engines.run import Run
+from ppsde.evaluation.values import Failure, Outcome
 from ppsde.testing import inequalities
 
 LOWER, UPPER = np.full(2, -3.0), np.full(2, 5.0)
@@ -257,7 +256,7 @@ def test_a_state_that_cannot_be_stored_is_a_warning(path: Path, monkeypatch: pyt
     checkpoint = Checkpoint(path, run)
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(container, "LARGEST_HEADER", 100)
+        patch.setattr("ppsde.checkpoints.state_file.LARGEST_HEADER", 100)
         answer(run, checkpoint)
         with pytest.warns(CheckpointWarning, match="at most 100 bytes of header"):
             assert not checkpoint.write(run)

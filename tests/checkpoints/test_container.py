@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.checkpoints import atomic, container
-from ppsde.checkpoints.container import LARGEST_FILE, MAGIC, VERSION, CheckpointError
+from ppsde.checkpoints import state_file
+from ppsde.checkpoints.state_file import LARGEST_FILE, MAGIC, VERSION, CheckpointError
 from ppsde.testing import inequalities
 
 DAMAGES = 1000
@@ -56,8 +56,8 @@ def refused(path: Path) -> str:
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "file.ppsde"
     arrays = {"a": np.arange(6.0).reshape(2, 3), "../b": np.array(True), "": np.empty((0, 4), np.int8)}
-    digest = container.write(path, {"text": "\u00e9\ud800", "number": 2**70}, arrays)
-    found = container.read(path)
+    digest = state_file.write(path, {"text": "\u00e9\ud800", "number": 2**70}, arrays)
+    found = state_file.read(path)
     assert found.content == {"text": "\u00e9\ud800", "number": 2**70} and found.digest == digest
     for name, array in arrays.items():
         assert found.arrays[name].dtype == array.dtype and np.array_equal(found.arrays[name], array)
@@ -161,13 +161,13 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
 def test_types_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
     for array in (np.array([None]), np.array(["text"]), np.zeros(2, "V3"), np.zeros(2, np.longdouble)):
         with pytest.raises(CheckpointError, match="a cannot be stored"):
-            container.write(tmp_path / "file.ppsde", None, {"a": array})
+            state_file.write(tmp_path / "file.ppsde", None, {"a": array})
     assert list(tmp_path.iterdir()) == []
 
 
 LOAD_UNDER_WATCH = """
 import sys, ppsde
-from ppsde.checkpoints.container import CheckpointError
+from ppsde.checkpoints.state_file import CheckpointError
 good, *files = sys.argv[1:]
 ppsde.Optimizer.load(good)  # so that all that a good file needs is there
 WATCHED = {"import", "compile", "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen",
@@ -188,7 +188,7 @@ print(sorted(events - usual))
 
 def test_loading_a_hostile_file_executes_nothing(saved: bytes, tmp_path: Path) -> None:
     (tmp_path / "good").write_bytes(saved)
-    found = container.read(tmp_path / "good")
+    found = state_file.read(tmp_path / "good")
     attacks: list[Any] = [
         {"class": "os.system", "fields": {"command": "touch owned"}},
         {"class": "builtins.eval", "fields": {"source": "open('owned', 'w')"}},
@@ -207,7 +207,7 @@ def test_loading_a_hostile_file_executes_nothing(saved: bytes, tmp_path: Path) -
             else:
                 content["algorithm"][place] = attack.get("class", "os.system")
             files.append(tmp_path / f"{place}-{k}")
-            container.write(files[-1], content, found.arrays)
+            state_file.write(files[-1], content, found.arrays)
     command = [sys.executable, "-c", LOAD_UNDER_WATCH, str(tmp_path / "good"), *map(str, files)]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
@@ -216,14 +216,14 @@ def test_loading_a_hostile_file_executes_nothing(saved: bytes, tmp_path: Path) -
 
 def test_an_unfinished_file_never_takes_the_place_of_a_finished_one(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    atomic.write_atomically(path, [b"old"])
+    state_file.write_atomically(path, [b"old"])
 
     def broken() -> Any:
         yield b"new"
         raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space"):
-        atomic.write_atomically(path, broken())
+        state_file.write_atomically(path, broken())
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
@@ -231,7 +231,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "folder" / "file")
-    atomic.write_atomically(link, [b"through"])
+    state_file.write_atomically(link, [b"through"])
     assert link.is_symlink() and (tmp_path / "folder" / "file").read_bytes() == b"through"
 
 
@@ -240,5 +240,5 @@ def test_what_killed_writers_left_is_swept(tmp_path: Path) -> None:
     others = [tmp_path / ".other.00ff00ff.unfinished", tmp_path / "file"]
     for file in (left, *others):
         file.write_bytes(b"")
-    atomic.sweep(tmp_path / "file")
+    state_file.sweep(tmp_path / "file")
     assert sorted(tmp_path.iterdir()) == sorted(others)

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsde.checkpoints.container import CheckpointError
 from ppsde.checkpoints.journal import SYNC_EVERY, Journal, packed, records
-from ppsde.evaluation.outcome import Outcome
+from ppsde.checkpoints.state_file import CheckpointError
+from ppsde.evaluation.values import Outcome
 
 DIGEST, OTHER = bytes(range(32)), bytes(32)
 FLOATS = st.floats(allow_nan=True)

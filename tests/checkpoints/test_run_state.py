@@ -15,10 +15,10 @@ import pytest
 import ppsde
 from ppsde.algorithm import Ask, Task
 from ppsde.arrays import bits
-from ppsde.checkpoints import container
-from ppsde.checkpoints.container import CheckpointError
-from ppsde.checkpoints.run_state import described, restored
-from ppsde.engines.host import GIVE_UP, Run
+from ppsde.checkpoints import state_file
+from ppsde.checkpoints.state_file import CheckpointError
+from ppsde.checkpoints.state_tree import described, restored
+from ppsde.engines.run import GIVE_UP, Run
 from ppsde.population import Population
 
 LOWER, UPPER = np.full(3, -3.0), np.full(3, 5.0)
@@ -62,8 +62,8 @@ def assert_same(first: Run, second: Run) -> None:
 
 def through_a_file(run: Run, path: Path, algorithm: Any = None) -> Run:
     arrays: dict[str, np.ndarray] = {}
-    container.write(path, described(run.snapshot(), arrays), arrays)
-    found = container.read(path)
+    state_file.write(path, described(run.snapshot(), arrays), arrays)
+    found = state_file.read(path)
     return restored(found.content, found.arrays, algorithm)
 
 
@@ -342,11 +342,11 @@ def test_the_number_of_constraints_must_be_that_of_the_points(tmp_path: Path) ->
     optimizer.tell(*values(optimizer.ask()))
     path = tmp_path / "search.ppsde"
     optimizer.save(path)
-    found = container.read(path)
+    found = state_file.read(path)
     for counts, words in (([2, 1], "have not 2 inequalities"), ([1], "how many"), ([True, 1], "how many")):
-        container.write(path, {**found.content, "counts": counts}, found.arrays)
+        state_file.write(path, {**found.content, "counts": counts}, found.arrays)
         with pytest.raises(CheckpointError, match=words):
             ppsde.Optimizer.load(path)
-    container.write(path, {**found.content, "kind": "run"}, found.arrays)
+    state_file.write(path, {**found.content, "kind": "run"}, found.arrays)
     with pytest.raises(CheckpointError, match="does not hold an Optimizer"):
         ppsde.Optimizer.load(path)

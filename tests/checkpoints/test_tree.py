@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppsde.checkpoints import container
-from ppsde.checkpoints.container import CheckpointError
-from ppsde.checkpoints.tree import DEEPEST, class_name, classes_within, flatten, rebuild
+from ppsde.checkpoints import state_file
+from ppsde.checkpoints.state_file import CheckpointError
+from ppsde.checkpoints.state_tree import DEEPEST, class_name, classes_within, flatten, rebuild
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
 
@@ -104,8 +104,8 @@ def test_every_leaf_comes_back_bit_for_bit(tree: Any, tmp_path_factory: pytest.T
     path = tmp_path_factory.getbasetemp() / "tree.ppsde"
     kept: dict[str, np.ndarray] = {}
     description = flatten(tree, "tree", kept, CLASSES)
-    container.write(path, description, kept)
-    found = container.read(path)
+    state_file.write(path, description, kept)
+    found = state_file.read(path)
     assert same(rebuild(found.content, found.arrays, CLASSES), tree)
 
 

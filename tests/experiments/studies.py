@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ppsde.experiments.entries import ROW, account_entry, job_entry, plan_entry, sealed
-from ppsde.experiments.jobs import Job
-from ppsde.experiments.rows import FAILED, OK, Row, packed
+from ppsde.experiments.job import Job
+from ppsde.experiments.rows import FAILED, OK, ROW, Row, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import Store, new_store
 
 # A test run in the background of a shell ignores SIGINT, and its children would inherit that.

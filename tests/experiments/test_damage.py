@@ -12,11 +12,8 @@ from experiments.studies import a_job, a_row, a_store, contents
 
 from ppsde.experiments import Store
 from ppsde.experiments.database import StoreError
-from ppsde.experiments.entries import ROW, sealed
-from ppsde.experiments.merging import merge
-from ppsde.experiments.rows import packed
-from ppsde.experiments.salvage import repair
-from ppsde.experiments.verification import damages
+from ppsde.experiments.repair import damages, merge, repair
+from ppsde.experiments.rows import ROW, packed, sealed
 
 PAGE = 4096
 JOBS = [a_job(problem={"suite": "cec2017", "name": f"C{k:02d}"}) for k in range(1, 13)]

@@ -12,7 +12,7 @@ import pytest
 from experiments.studies import command, contents, without
 
 from ppsde.experiments import Store
-from ppsde.experiments.verification import damages
+from ppsde.experiments.repair import damages
 
 PLAN = """
 algorithms = ["pps-de", "pps-de-published"]

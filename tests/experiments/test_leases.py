@@ -12,9 +12,8 @@ import pytest
 from experiments.studies import LINUX, a_job, a_row
 
 from ppsde.experiments import Store
-from ppsde.experiments.entries import ROW, account_entry, sealed
 from ppsde.experiments.leases import LEASE, Leases, Runner, is_alive, this_runner
-from ppsde.experiments.rows import packed
+from ppsde.experiments.rows import ROW, account_entry, packed, sealed
 
 JOBS = [a_job(seed=seed, runs=(0,)) for seed in range(4)]
 CANDIDATES = [(job.id, 1) for job in JOBS]

@@ -14,8 +14,8 @@ from experiments.studies import LINUX, TELLING, children_of, command, contents, 
 import ppsde
 from ppsde.experiments import Plan, Store, run
 from ppsde.experiments.expansion import expanded
-from ppsde.experiments.host_runs import host_rows
-from ppsde.experiments.verification import damages
+from ppsde.experiments.repair import damages
+from ppsde.experiments.worker import host_rows
 
 SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "budget": 900, "record": 9}
 
@@ -122,7 +122,7 @@ def test_what_is_there_is_not_done_again_and_what_is_new_is(study: Path, tmp_pat
 
 
 def test_shards_do_each_job_once_between_them(study: Path, tmp_path: Path) -> None:
-    from ppsde.experiments.merging import merge
+    from ppsde.experiments.repair import merge
 
     plan = Plan(["pps-de", "pps-de-published"], **SMALL, engine="host")
     paths = [tmp_path / f"{part}.db" for part in (1, 2, 3)]
@@ -157,7 +157,7 @@ def test_runs_that_fail_are_kept_with_the_reason_and_harm_no_other(tmp_path: Pat
 
 
 def test_a_job_that_a_repair_has_left_half_is_made_whole(tmp_path: Path) -> None:
-    from ppsde.experiments.index import drop
+    from ppsde.experiments.database import drop
 
     path = tmp_path / "study.db"
     plan = Plan(["pps-de"], **SMALL, engine="host")
@@ -235,7 +235,7 @@ def test_what_jax_can_compile_is_compiled(tmp_path: Path) -> None:
         f, g, h = problems[result.problem].evaluate(result.x[None])
         assert result.f == pytest.approx(f[0], rel=1e-11) and result.evaluations == 600
         assert (result.competition_violation == 0) == (result.violation == 0) == result.feasible
-        measured = ppsde.violation.competition_violation(g, h)[0]
+        measured = ppsde.population.competition_violation(g, h)[0]
         assert result.competition_violation == pytest.approx(measured, rel=1e-9, abs=1e-15)
         assert result.record["evaluations"][-1] == 600 and result.record["f"][-1] == result.f
 

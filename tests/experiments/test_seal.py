@@ -11,9 +11,8 @@ import pytest
 from experiments.studies import a_job, a_row, a_store, contents
 
 from ppsde.experiments import Store, seal
-from ppsde.experiments.entries import ROW, sealed
-from ppsde.experiments.rows import packed
-from ppsde.experiments.verification import damages
+from ppsde.experiments.repair import damages
+from ppsde.experiments.rows import ROW, packed, sealed
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": f"C{k:02d}"}) for k in range(1, 4)]
 

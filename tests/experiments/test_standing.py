@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from experiments.studies import a_job, a_row, a_store
 
-from ppsde.commands.bench_watch import picture
+from ppsde.commands.watch import picture
 from ppsde.experiments import Store
-from ppsde.experiments.entries import ROW, sealed
 from ppsde.experiments.leases import Leases, Runner
-from ppsde.experiments.rows import packed
-from ppsde.experiments.standing import Cell, standing
+from ppsde.experiments.rows import ROW, packed, sealed
+from ppsde.experiments.status import Cell, standing
 from ppsde.experiments.store import new_store
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]

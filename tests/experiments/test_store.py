@@ -18,11 +18,22 @@ from experiments.studies import a_job, a_row, a_store, contents
 from ppsde.experiments import Store
 from ppsde.experiments import database as database_module
 from ppsde.experiments.database import DamagedStore, StoreError
-from ppsde.experiments.entries import ACCOUNT, JOB, ROW, Damaged, job_entry, opened, read, sealed
-from ppsde.experiments.rows import Row, difference, packed, unpacked
-from ppsde.experiments.salvage import repair
+from ppsde.experiments.repair import damages, repair
+from ppsde.experiments.rows import (
+    ACCOUNT,
+    JOB,
+    ROW,
+    Damaged,
+    Row,
+    difference,
+    job_entry,
+    opened,
+    packed,
+    read,
+    sealed,
+    unpacked,
+)
 from ppsde.experiments.store import new_store
-from ppsde.experiments.verification import damages
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]
 
@@ -250,7 +261,7 @@ from pathlib import Path
 import numpy as np
 from experiments.studies import a_job, a_row
 from ppsde.experiments import Store
-from ppsde.experiments.entries import ROW, job_entry, sealed
+from ppsde.experiments.rows import ROW, job_entry, sealed
 from ppsde.experiments.rows import packed
 name, count, rng = sys.argv[2], int(sys.argv[3]), np.random.default_rng(1)
 for k in range(count):

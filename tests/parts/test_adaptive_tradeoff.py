@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from handmade import LOST, points
 
-from ppsde.parts.adaptive_tradeoff import AdaptiveTradeOff, TradeOff
 from ppsde.parts.rules import accepts, gain, ranking
+from ppsde.parts.tradeoff import AdaptiveTradeOff, TradeOff
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppsde.parts.blockwise import Blockwise
+from ppsde.algorithms.ude import Blockwise
 from ppsde.parts.rules import Feasibility
 from ppsde.parts.stochastic import Coin
 from ppsde.population import Scores

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
-from ppsde.parts.bounds import REPAIRS, clamp, midpoint, reflect, resample
+from ppsde.parts.repairs import REPAIRS, clamp, midpoint, reflect, resample
 
 LOWER, UPPER = np.array([0.0, -1.0]), np.array([2.0, 4.0])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ppsde.engines.compiled import float64
-from ppsde.parts.closing_epsilon import ClosingEpsilon
+from ppsde.parts.epsilon import ClosingEpsilon
 from ppsde.population import Population
 
 

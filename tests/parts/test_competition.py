@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
-from ppsde.parts.competition import Competition, strategy_by_rate
+from ppsde.parts.strategies import Competition, strategy_by_rate
 
 
 def test_rates_are_equal_until_the_window_has_filled_and_then_shares_of_the_last_wins() -> None:

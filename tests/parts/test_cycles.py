@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ppsde.parts.cycles import Cycle
+from ppsde.algorithms.pps_de import Cycle
 from ppsde.population import Population
 
 inf = math.inf

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ppsde.arrays import HUGE
-from ppsde.parts.epsilon import closing, improved, quantile
+from ppsde.parts.census import quantile
+from ppsde.parts.epsilon import closing, improved
 
 
 def test_the_polynomial_by_hand() -> None:

@@ -7,7 +7,7 @@ import pytest
 from handmade import LOST, points
 
 from ppsde.arrays import HUGE
-from ppsde.parts.epsilon_levels import Adaptive, Closing, Quantile
+from ppsde.parts.epsilon import Adaptive, Closing, Quantile
 from ppsde.parts.rules import ranking
 from ppsde.population import Population
 from ppsde.streams import NumpyStream

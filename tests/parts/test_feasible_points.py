@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from handmade import LOST, points
 
-from ppsde.parts.feasible_points import some_feasible, without_values
+from ppsde.algorithms.lshade44_ide import some_feasible, without_values
 
 
 def test_feasible_points_come_first_by_their_numbers_and_the_rest_has_no_values() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsde.parts.fold import fold
+from ppsde.parts.repairs import fold
 
 LOWER, UPPER = np.array([0.0, -1.0]), np.array([2.0, 4.0])
 

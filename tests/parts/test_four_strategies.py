@@ -11,8 +11,8 @@ from statistics_of_draws import LEVEL, p_of_counts
 
 from ppsde.algorithm import Task
 from ppsde.algorithms.lshade44 import LSHADE44
-from ppsde.parts.four_strategies import FourStrategies, Made
 from ppsde.parts.memory import Memory
+from ppsde.parts.strategies import FourStrategies, Made
 from ppsde.streams import NumpyStream
 
 MANY = 20_000
@@ -87,7 +87,7 @@ def test_the_dead_are_no_parents() -> None:
 def test_out_of_bounds_a_pbest_trial_goes_half_way_back_and_a_local_one_is_mirrored(
     strategy: int, expected: list[list[float]]
 ) -> None:
-    from ppsde.parts.four_strategies import _repaired
+    from ppsde.parts.strategies import _repaired
 
     task = Task(np.array([-1.0]), np.array([1.0]), 9)
     x, trials, local = np.array([[-0.5]]), np.array([[-1.4]]), np.array([strategy >= 2])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ppsde.algorithm import Ask, Task
-from ppsde.parts.gradient_repair import gradient_repair, jacobian, probes, residual
+from ppsde.algorithms.emages import gradient_repair, jacobian, probes, residual
 from ppsde.population import Population, choose, evaluated, forgotten
 
 TASK = Task(np.array([0.0, -1.0]), np.array([2.0, 4.0]), 1000)

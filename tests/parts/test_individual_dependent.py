@@ -7,7 +7,7 @@ import pytest
 from statistics_of_draws import LEVEL, p_of_counts
 
 from ppsde.algorithm import Task
-from ppsde.parts.individual_dependent import Individual
+from ppsde.algorithms.lshade44_ide import Individual
 from ppsde.streams import Tape
 
 N = 60

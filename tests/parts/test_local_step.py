@@ -7,8 +7,8 @@ import pytest
 from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 
 from ppsde.algorithm import Task
+from ppsde.algorithms.ude import around_the_best, with_the_best_of
 from ppsde.engines.compiled import float64
-from ppsde.parts.local_step import around_the_best, with_the_best_of
 from ppsde.parts.rules import Feasibility
 from ppsde.population import Population
 from ppsde.streams import NumpyStream, Tape

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from statistics_of_draws import LEVEL, p_of_law
 
-from ppsde.parts.matrix_adaptation import Mutation, recombination
+from ppsde.algorithms.emages import Mutation, recombination
 
 
 def test_weights_and_rates_by_hand() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ppsde.engines.compiled import float64
-from ppsde.parts.mirror import mirrored, mirrored_or_put
+from ppsde.parts.repairs import mirrored, mirrored_or_put
 
 LOWER, UPPER = np.array([0.0, 0.0, -4.0, 0.0]), np.array([10.0, 10.0, 4.0, 10.0])
 

@@ -6,7 +6,7 @@ import numpy as np
 from handmade import LOST, points
 
 from ppsde.algorithm import Task
-from ppsde.parts.nearest import around, is_near_miss, nearer
+from ppsde.algorithms.pps_de import around, is_near_miss, nearer
 from ppsde.population import Population
 
 TASK = Task(np.array([-1.0, 0.0]), np.array([1.0, 10.0]), 100)

@@ -11,7 +11,7 @@ import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
 from ppsde.algorithms.pps_de import PPSDE
-from ppsde.parts.parents import trio
+from ppsde.parts.indices import trio
 
 SCHEMES = get_args(get_type_hints(PPSDE)["parents"])
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ppsde.algorithm import Task
-from ppsde.parts.archive import Archive
-from ppsde.parts.pbest_trials import pbest_trials
+from ppsde.parts.archive import Archive, pbest_trials
 from ppsde.streams import NumpyStream, Tape
 
 TASK = Task(np.full(2, -10.0), np.full(2, 10.0), 100)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
-from ppsde.parts.polynomial_mutation import polynomial_mutation
+from ppsde.algorithms.aga_pps import polynomial_mutation
 
 LOWER, UPPER = np.array([0.0, -10.0]), np.array([1.0, 10.0])
 

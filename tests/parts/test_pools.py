@@ -7,7 +7,7 @@ import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.engines.compiled import float64
-from ppsde.parts.pools import ParameterPool, any_of, any_pair
+from ppsde.parts.memory import ParameterPool, any_of, any_pair
 
 PAIRS = ((1.0, 0.1), (1.0, 0.9), (0.8, 0.2))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ppsde.algorithm import Task
-from ppsde.parts.population_size import size_or_default
+from ppsde.parts.sizing import size_or_default
 
 
 def task(d: int) -> Task:

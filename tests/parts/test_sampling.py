@@ -7,7 +7,7 @@ import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
 from ppsde.algorithm import Task
-from ppsde.parts.sampling import first_points, inside
+from ppsde.parts.sizing import first_points, inside
 from ppsde.streams import NumpyStream, Tape
 
 LOWER, UPPER = np.array([-3.0, 10.0, 0.5]), np.array([1.0, 12.0, 0.5])

@@ -7,8 +7,8 @@ import pytest
 from handmade import LOST, points
 
 from ppsde.arrays import HUGE
+from ppsde.parts.push_pull import PushAndPull
 from ppsde.parts.rules import accepts
-from ppsde.parts.staged import PushAndPull
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppsde.parts.strategy_history import History
+from ppsde.algorithms.sade import History
 
 
 def history_of(generations: list[tuple[list[int], list[float], list[bool]]], window: int) -> History:

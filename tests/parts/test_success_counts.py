@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ppsde.parts.success_counts import SuccessCounts
+from ppsde.parts.strategies import SuccessCounts
 
 
 def test_rates_are_equal_at_first_and_follow_the_successes() -> None:

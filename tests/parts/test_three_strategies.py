@@ -11,10 +11,10 @@ from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.algorithm import Task
 from ppsde.algorithms.pps_de import PPSDE
-from ppsde.parts.bounds import REPAIRS
+from ppsde.parts.indices import trio
 from ppsde.parts.memory import Memory
-from ppsde.parts.parents import trio
-from ppsde.parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, best_count, trials_of
+from ppsde.parts.repairs import REPAIRS
+from ppsde.parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, best_count, trials_of
 from ppsde.parts.variation import binomial, current_to_pbest_1, rand_1
 from ppsde.streams import NumpyStream, Stream, Tape
 

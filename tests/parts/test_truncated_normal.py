@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law, p_of_same_law
 
-from ppsde.parts.truncated_normal import truncated_normal
+from ppsde.parts.memory import truncated_normal
 
 SIZE = 20_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
-from ppsde.parts.two_differences import Roles, distinct, two_differences
+from ppsde.parts.variation import Roles, distinct, two_differences
 
 X = np.array([[1.0, 2.0], [3.0, 10.0], [5.0, -4.0], [0.0, 8.0], [2.0, 2.0], [-1.0, 6.0]])
 HALF = np.array([[0.5]])

@@ -7,14 +7,7 @@ from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
 from ppsde.parts.indices import place
-from ppsde.parts.variation import (
-    binomial,
-    binomial_or_one,
-    current_to_pbest_1,
-    exponential,
-    guided,
-    rand_1,
-)
+from ppsde.parts.variation import binomial, binomial_or_one, current_to_pbest_1, exponential, guided, rand_1
 
 X = np.array([[1.0, 2.0], [3.0, 10.0], [5.0, -4.0], [0.0, 8.0]])
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ppsde.algorithm import Task
-from ppsde.engines.host import Run
-from ppsde.population import Population, evaluated
-from ppsde.violation import TOLERANCE
+from ppsde.engines.run import Run
+from ppsde.population import TOLERANCE, Population, evaluated
 
 D = 4
 SEED = 23

@@ -10,12 +10,11 @@ import pytest
 
 from ppsde.algorithm import Ask, Coroutine, Task
 from ppsde.arrays import Array
-from ppsde.engines.host import Run
+from ppsde.engines.run import Run
 from ppsde.parts.archive import Archive
 from ppsde.parts.memory import CLOSED, Memory
-from ppsde.population import Population, choose, forgotten
+from ppsde.population import TOLERANCE, Population, choose, forgotten
 from ppsde.streams import NumpyStream, Tape
-from ppsde.violation import TOLERANCE
 
 from .lshade import TERMINAL
 from .single_points import Point, in_order

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from reports.made_up import ACCOUNT, a_job
 
-from ppsde.experiments.entries import ROW, account_entry, job_entry, plan_entry, sealed
 from ppsde.experiments.outcomes import failed_row, point, row_of
-from ppsde.experiments.rows import packed
+from ppsde.experiments.rows import ROW, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
 NAN = float("nan")

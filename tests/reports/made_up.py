@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ppsde.experiments.entries import ROW, account_entry, job_entry, plan_entry, sealed
-from ppsde.experiments.jobs import Job
+from ppsde.experiments.job import Job
 from ppsde.experiments.outcomes import failed_row, point, row_of
-from ppsde.experiments.rows import Row, packed
+from ppsde.experiments.rows import ROW, Row, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
 ACCOUNT = {

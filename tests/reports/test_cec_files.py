@@ -9,8 +9,8 @@ from reports.by_hand import a_store_by_hand
 from reports.made_up import a_store, entries_of
 
 from ppsde.experiments import Plan, Store, run
-from ppsde.experiments.results import Result
-from ppsde.reports.export import export
+from ppsde.experiments.store import Result
+from ppsde.reports.exports import export
 
 BY_HAND = """\
 25 nan inf nan 2.0 nan inf nan inf 6.0 0.0

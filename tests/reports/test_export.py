@@ -9,7 +9,7 @@ from reports.hostile import STRINGS
 from reports.made_up import a_store, entries_of
 
 from ppsde.experiments import Store
-from ppsde.reports.export import export
+from ppsde.reports.exports import export
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:

@@ -14,12 +14,9 @@ from reports.made_up import a_store
 from ppsde.experiments import Store
 from ppsde.reports import find, gather
 from ppsde.reports.axes import Scale, objective_scale, pieces, tick, violation_scale
-from ppsde.reports.critical_difference import cliques, critical_difference
 from ppsde.reports.curves import Curves
-from ppsde.reports.drawing import Area, Box, Drawing, Line, Marker, Text
-from ppsde.reports.figures import Figures, draw, unused, write_figures
-from ppsde.reports.over_time import mean_shares
-from ppsde.reports.svg import svg, svg_file
+from ppsde.reports.drawing import Area, Box, Drawing, Line, Marker, Text, svg, svg_file
+from ppsde.reports.figures import Figures, cliques, critical_difference, draw, mean_shares, unused, write_figures
 from ppsde.stats import Nemenyi
 
 NAMES = ("pps-de", "rival", "third")

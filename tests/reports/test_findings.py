@@ -10,7 +10,7 @@ import pytest
 from reports.made_up import a_job, a_store, entries_of
 
 from ppsde.experiments import Store
-from ppsde.experiments.standing import Cell, Standing
+from ppsde.experiments.status import Cell, Standing
 from ppsde.experiments.store import new_store
 from ppsde.reports import Findings, Study, find, gather
 from ppsde.reports.study import Problem

@@ -14,8 +14,8 @@ from reports.made_up import a_store, entries_of
 
 import ppsde
 from ppsde.experiments import Plan, Store, run
-from ppsde.experiments.results import Result
-from ppsde.reports.export import export
+from ppsde.experiments.store import Result
+from ppsde.reports.exports import export
 
 LARGEST = 1.7976931348623157e308
 NEXT = 1.7976931348623155e308

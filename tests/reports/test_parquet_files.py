@@ -12,7 +12,7 @@ from reports.by_hand import a_store_by_hand
 from reports.made_up import a_store
 
 from ppsde.experiments import Plan, Store, run
-from ppsde.reports.export import export
+from ppsde.reports.exports import export
 
 SHARED = {"algorithm": "mine", "problem": "C05", "dimension": 2}
 ASKED: dict[str, Any] = {

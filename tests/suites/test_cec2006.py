@@ -10,9 +10,9 @@ from suite_checks import (
     points_inside_and_on_the_edges,
 )
 
+from ppsde.population import TOLERANCE, competition_violation, search_violation
 from ppsde.suites import get
-from ppsde.suites.cec2006_g13_to_g24 import G20_B, G20_C, G20_D, G20_K, G20_LIMITED
-from ppsde.violation import TOLERANCE, competition_violation, search_violation
+from ppsde.suites.cec2006_formulas import G20_B, G20_C, G20_D, G20_K, G20_LIMITED
 
 SUITE = get("cec2006")
 FEASIBLE = [name for name in SUITE if name != "g20"]

@@ -10,8 +10,7 @@ import pytest
 from scipy.io import savemat
 
 from ppsde.suites import get
-from ppsde.suites.cec2017_archive import import_archive
-from ppsde.suites.cec2017_instances import OFFICIAL_DIMENSIONS, SHAPES, find, load, user_directory
+from ppsde.suites.cec2017_data import OFFICIAL_DIMENSIONS, SHAPES, find, import_archive, load, user_directory
 
 Arrays = dict[str, np.ndarray]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppsde.suites import get
-from ppsde.suites.cec2017_instances import SHAPES, VARIABLE, find
+from ppsde.suites.cec2017_data import SHAPES, VARIABLE, find
 
 SUITE = get("cec2017")
 INFEASIBLE = {"C17", "C19", "C26", "C28"}
@@ -23,7 +23,7 @@ def no_official_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without the data: every place it is looked for in is empty."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr("ppsde.suites.cec2017_instances._beside_the_checkout", lambda: ())
+    monkeypatch.setattr("ppsde.suites.cec2017_data._beside_the_checkout", lambda: ())
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from suite_checks import double_precision
 
+from ppsde.population import competition_violation
 from ppsde.problem import Problem
 from ppsde.suites import get
-from ppsde.suites.cec2017_instances import OFFICIAL_DIMENSIONS, find
-from ppsde.violation import competition_violation
+from ppsde.suites.cec2017_data import OFFICIAL_DIMENSIONS, find
 
 SUITE = get("cec2017")
 FOLDER = find().parent if find() else None
@@ -142,7 +142,7 @@ def test_simple_formulas_agree_with_a_calculation_by_hand() -> None:
 
 def at(y: np.ndarray, name: str) -> Values:
     """Values at shifted points: on numbered instances rounding in x - shift would spoil exact numbers."""
-    from ppsde.suites.cec2017_evaluation import Evaluation
+    from ppsde.suites.cec2017_formulas import Evaluation
 
     fun = SUITE.problem(name, y.shape[1], instance=1).fun
     return Evaluation(fun.formula, np.zeros(y.shape[1]), fun.matrices, fun.everything_rotated)(y)

@@ -14,10 +14,10 @@ from suite_checks import (
     points_inside_and_on_the_edges,
 )
 
+from ppsde.population import search_violation
 from ppsde.problem import Optimum, Problem
 from ppsde.suites import get
-from ppsde.suites.engineering_structures import CANTILEVER_WEIGHTS, STEEL_AREAS, STEP_HEIGHTS, STEP_WIDTHS
-from ppsde.violation import search_violation
+from ppsde.suites.engineering_formulas import CANTILEVER_WEIGHTS, STEEL_AREAS, STEP_HEIGHTS, STEP_WIDTHS
 
 SUITE = get("engineering")
 ALL_LISTED = ("gear-train", "multiple-disc-clutch-brake")  # no variable is free: enumerated instead

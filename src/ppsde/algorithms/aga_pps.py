@@ -22,6 +22,11 @@ Deviations (what is not known / we do / because)
   components out of bounds  `repair` clamp / their programs; reflection fits the printed C07 and C20 less well
   tau, alpha, cp, Tc        `tau` 0.1, `alpha` 0.95, `cp` 2, `closes` 0.9 / the push and pull papers, as in PPS-DE
 Checked against: a literal version (tests/reference/aga_pps.py) fed the same draws.
+
+Polynomial mutation: small changes of single components that never leave the box.
+
+Deb and Agrawal, "A niched-penalty approach for constraint handling in genetic algorithms" (1999), in the form that
+knows how far a component is from its bounds.
 """
 
 from __future__ import annotations
@@ -31,19 +36,14 @@ from typing import ClassVar, Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, mended, namespace
-from ..parts.bounds import REPAIRS
-from ..parts.choices import check_choices, check_count, check_range
-from ..parts.competition import strategy_by_rate
-from ..parts.indices import best_index, place
+from ..parts.indices import best_index, place, trio
 from ..parts.memory import Memory
-from ..parts.parents import trio
-from ..parts.polynomial_mutation import polynomial_mutation
-from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
+from ..parts.repairs import REPAIRS
 from ..parts.rules import accepts, gain
-from ..parts.sampling import first_points
-from ..parts.sizing import rounded
-from ..parts.success_counts import SuccessCounts
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import first_points, rounded, size_or_default
+from ..parts.strategies import SuccessCounts, strategy_by_rate
 from ..parts.variation import binomial, guided
 from ..population import Population, choose
 from ..streams import Stream
@@ -177,3 +177,19 @@ class AGAPPS:
             "rate_current_to_pbest": rates[PBEST],
             "rate_rand": rates[RAND],
         }
+
+
+def polynomial_mutation(x: Array, lower: Array, upper: Array, index: float, u: Array, chosen: Array) -> Array:
+    """The points x (n, d) of the box with their `chosen` (n, d) components moved, by uniform numbers u (n, d).
+
+    The larger the index, the smaller the moves: a share of the box's width with density (1 - share)^index.
+    """
+    xp = namespace(x)
+    width = upper - lower
+    safe = xp.where(width > 0, width, 1.0)
+    down = u < 0.5
+    tail = xp.where(down, 2.0 * u, 2.0 * (1.0 - u))  # 1 for no move, 0 for a move to the bound
+    room = xp.where(down, x - lower, upper - x) / safe
+    share = 1.0 - (tail + (1.0 - tail) * (1.0 - room) ** (index + 1.0)) ** (1.0 / (index + 1.0))
+    moved = xp.clip(xp.where(down, x - share * width, x + share * width), lower, upper)
+    return xp.where(chosen, moved, x)

@@ -26,16 +26,14 @@ from typing import Literal
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, gather, namespace, order, when
 from ..parts.census import feasible_share
-from ..parts.choices import check_choices, check_count, check_range
-from ..parts.closing_epsilon import ClosingEpsilon
+from ..parts.epsilon import ClosingEpsilon
 from ..parts.indices import place
-from ..parts.mirror import mirrored, mirrored_or_put
-from ..parts.pools import any_of
-from ..parts.population_size import size_or_default
+from ..parts.memory import any_of
+from ..parts.repairs import mirrored, mirrored_or_put
 from ..parts.rules import Epsilon, Feasibility, best_of, better
-from ..parts.sampling import first_points, inside
-from ..parts.two_differences import Roles, distinct, two_differences
-from ..parts.variation import binomial
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import first_points, inside, size_or_default
+from ..parts.variation import Roles, binomial, distinct, two_differences
 from ..population import Population, choose, forgotten
 from ..streams import Stream
 

@@ -18,16 +18,14 @@ from dataclasses import dataclass
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, gather, namespace
-from ..parts.choices import check_count
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
-from ..parts.mirror import mirrored
-from ..parts.pools import any_pair
+from ..parts.memory import any_pair
+from ..parts.repairs import mirrored
 from ..parts.rules import accepts, best_of
-from ..parts.sampling import first_points
-from ..parts.sizing import elapsed_share
-from ..parts.two_differences import Roles, distinct, two_differences
-from ..parts.variation import binomial
+from ..parts.settings import check_count
+from ..parts.sizing import elapsed_share, first_points
+from ..parts.variation import Roles, binomial, distinct, two_differences
 from ..population import Population, choose
 from ..streams import Stream
 

@@ -22,23 +22,36 @@ The variants of their later analysis (ACM Transactions on Evolutionary Learning 
 repair `repair_probability` 0, without epsilon `epsilon` False, without back-calculation `back_calculation` False,
 without limit `largest_sigma` 1e300, without matrix `adapt_matrix` False.
 Checked against: a literal version (tests/reference/emages.py) fed the same draws.
+
+Matrix adaptation: normal mutations whose matrix and step size learn from the best offspring (MA-ES).
+
+Beyer and Sendhoff, "Simplify Your Covariance Matrix Adaptation Evolution Strategy", IEEE Transactions on Evolutionary
+Computation 21 (2017); the learning rates are those of Hellwig and Beyer's epsilon-MAg-ES.
+
+Gradient-based repair: Newton-like steps towards the feasible set, by a measured Jacobian.
+
+Chootinan and Chen, "Constraint handling in genetic algorithms using a gradient-based repair method", Computers &
+Operations Research 33 (2006), as Takahama and Sakai use it. The probes of the differences are evaluations like others.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
-from ..algorithm import Coroutine, Task
-from ..arrays import Array, namespace
-from ..parts.choices import check_count, check_flag, check_range
+import numpy as np
+
+from ..algorithm import Ask, Coroutine, Task
+from ..arrays import Array, mended, namespace, when
 from ..parts.epsilon import closing
-from ..parts.fold import fold
-from ..parts.gradient_repair import gradient_repair
-from ..parts.matrix_adaptation import Mutation, recombination
+from ..parts.least_squares import shortest_solutions
+from ..parts.repairs import fold
 from ..parts.rules import Epsilon, Feasibility, accepts, ranking
-from ..parts.sampling import first_points
+from ..parts.settings import check_count, check_flag, check_range
+from ..parts.sizing import first_points
 from ..population import Population, choose
 from ..streams import Stream
 
@@ -165,3 +178,156 @@ class EMAgES:
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"epsilon": state.level.epsilon, "sigma": state.mutation.sigma}
+
+
+LARGEST_ENTRY = 1e12  # of the matrix; beyond, it is begun anew
+LEAST_SIGMA = 1e-200  # so that dividing by it stays possible
+
+
+@dataclass(frozen=True)
+class Recombination:
+    """How much each of the mu best counts, and how fast to learn from them."""
+
+    weights: np.ndarray  # (mu,), falling, their sum 1
+    mu_w: float  # the number of equally weighted parents that would be worth as much
+    c_sigma: float  # rate of the path
+    c_1: float  # rate of the matrix towards the path
+    c_mu: float  # rate of the matrix towards the offspring
+
+    @property
+    def mu(self) -> int:
+        return len(self.weights)
+
+
+@lru_cache(maxsize=64)
+def recombination(mu: int, d: int) -> Recombination:
+    """For mu parents in d variables: weights ln(mu + 1/2) - ln i, and the rates that go with them."""
+    raw = np.log(mu + 0.5) - np.log(np.arange(1, mu + 1))
+    weights = raw / raw.sum()
+    mu_w = float(1.0 / (weights**2).sum())
+    c_1 = 2.0 / ((d + 1.3) ** 2 + mu_w)
+    c_mu = min(1.0 - c_1, 2.0 * (mu_w - 2.0 + 1.0 / mu_w) / ((d + 2.0) ** 2 + mu_w))
+    return Recombination(weights, mu_w, (mu_w + 2.0) / (d + mu_w + 5.0), c_1, c_mu)
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """The normal law of offspring: x = mean + sigma M z, with z standard normal."""
+
+    mean: Array  # (d,)
+    M: Array  # (d, d)
+    path: Array  # (d,), where the steps of the last generations led, as z
+    sigma: Array
+
+    @classmethod
+    def fresh(cls, mean: Array, sigma: float) -> Mutation:
+        xp: Any = namespace(mean)
+        d = mean.shape[0]
+        return cls(mean, xp.eye(d), xp.zeros(d), xp.asarray(float(sigma)))
+
+    def directions(self, z: Array) -> Array:
+        """M z for the rows of z (n, d)."""
+        return z @ self.M.T
+
+    def points(self, directions: Array) -> Array:
+        return self.mean + self.sigma * directions
+
+    def traced_back(self, x: Array, moved: Array, z: Array, directions: Array) -> tuple[Array, Array]:
+        """z and directions (n, d), of the `moved` (n,) points those that would have led to the rows of x (n, d)."""
+        xp = namespace(x)
+        column = moved[:, None]
+        traced = xp.where(column, (x - self.mean) / self.sigma, directions)
+        return mended(moved, lambda: xp.where(column, self._sources(traced), z), z), traced
+
+    def _sources(self, directions: Array) -> Array:
+        """The z that give the directions (n, d); NaN, for the law to begin anew, where M has no inverse."""
+        try:
+            return namespace(directions).linalg.solve(self.M, directions.T).T
+        except np.linalg.LinAlgError:  # JAX raises nothing
+            return directions * np.nan
+
+    def learn(self, z: Array, directions: Array, valid: Array, by: Recombination, largest_sigma: float) -> Mutation:
+        """The law after a generation: rows of z and directions (n, d) are sorted best first.
+
+        Rows that are not `valid` (n,) do not count; where none is, nothing changes.
+        """
+        xp = namespace(z)
+        w = xp.where(valid[: by.mu], by.weights, 0.0)
+        total = w.sum()
+        w = w / xp.where(total > 0, total, 1.0)
+        return when(total > 0, lambda: self._learn(w, z[: by.mu], directions[: by.mu], by, largest_sigma), self)
+
+    def _learn(self, w: Array, z: Array, directions: Array, by: Recombination, largest_sigma: float) -> Mutation:
+        xp = namespace(z)
+        d = self.mean.shape[0]
+        c_s, c_1, c_mu = by.c_sigma, by.c_1, by.c_mu
+        path = (1 - c_s) * self.path + np.sqrt(by.mu_w * c_s * (2 - c_s)) * (w @ z)
+        towards_path = xp.outer(self.M @ path, path)
+        towards_offspring = (w[:, None] * directions).T @ z
+        M = (1 - c_1 / 2 - c_mu / 2) * self.M + c_1 / 2 * towards_path + c_mu / 2 * towards_offspring
+        sound = (xp.abs(M) <= LARGEST_ENTRY).all()  # false for NaN
+        M, path = xp.where(sound, M, xp.eye(d)), xp.where(sound, path, 1.0)
+        growth = xp.exp(c_s / 2 * (path @ path / d - 1))
+        return Mutation(
+            mean=self.mean + self.sigma * (w @ directions),
+            M=M,
+            path=path,
+            sigma=xp.clip(self.sigma * growth, LEAST_SIGMA, largest_sigma),
+        )
+
+
+def gradient_repair(
+    points: Population, wanted: Array, task: Task, *, steps: int, difference: float
+) -> Generator[Ask, Population, Population]:
+    """The points with those that are `wanted` (n,) and violate constraints repaired, up to `steps` times.
+
+    A sub-coroutine: `points = yield from gradient_repair(..)`. Each step of a point costs d + 1 evaluations. A step is
+    kept even if it leads to more violation, but not to a point without values.
+    """
+    xp = namespace(wanted)
+    n, d = points.x.shape
+    for _ in range(steps if points.g.shape[1] + points.h.shape[1] else 0):
+        needy = wanted & points.valid & ~points.feasible
+        if xp is np and not needy.any():
+            break  # NumPy can see that all is done; JAX never can, and asks for no rows
+        x = probes(points.x, task, difference)
+        measured = yield Ask(x.reshape(n * d, d), xp.repeat(needy, d))
+        known = needy & measured.valid.reshape(n, d).all(axis=1)
+        left = xp.where(known[:, None], residual(points), 0.0)
+        step = -shortest_solutions(jacobian(points, measured, known), left, known.any())
+        step = xp.nan_to_num(step)  # of numbers so large that their products are not
+        moved = yield Ask(fold(points.x + step, task.lower, task.upper), known)
+        points = choose(moved.valid & known, moved, points)
+    return points
+
+
+def probes(x: Array, task: Task, difference: float) -> Array:
+    """For each row of x (n, d) the d points (n, d, d) that differ from it in one component, by `difference` or so.
+
+    Forward where the box allows it, else backward; in a box narrower than that, to its bound.
+    """
+    xp = namespace(x)
+    forward = x + difference
+    moved = xp.where(forward <= task.upper, forward, xp.maximum(x - difference, task.lower))
+    return xp.where(xp.eye(x.shape[1], dtype=bool), moved[:, None, :], x[:, None, :])
+
+
+def jacobian(points: Population, measured: Population, known: Array) -> Array:
+    """Difference quotients (n, constraints, d) of all constraints, g then h, from the n d probes; 0 where not known."""
+    xp = namespace(points.f)
+    n, d = points.x.shape
+    change = _constraints(measured).reshape(n, d, -1) - _constraints(points)[:, None, :]
+    distance = xp.diagonal(measured.x.reshape(n, d, d), axis1=1, axis2=2) - points.x
+    sound = known[:, None, None] & (distance != 0.0)[:, :, None]
+    quotient = xp.where(sound, change, 0.0) / xp.where(sound, distance[:, :, None], 1.0)
+    return xp.swapaxes(xp.where(xp.isfinite(quotient), quotient, 0.0), 1, 2)  # it may overflow
+
+
+def residual(points: Population) -> Array:
+    """What is left of each constraint (n, constraints): max(g, 0), and h in full, with no tolerance taken off."""
+    xp = namespace(points.f)
+    return xp.concatenate([xp.maximum(points.g, 0.0), points.h], axis=1)
+
+
+def _constraints(points: Population) -> Any:
+    return namespace(points.f).concatenate([points.g, points.h], axis=1)

@@ -29,15 +29,13 @@ import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.bounds import resample
-from ..parts.choices import check_count, check_range
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
+from ..parts.repairs import resample
 from ..parts.rules import accepts
-from ..parts.sampling import first_points
-from ..parts.sizing import elapsed_share
-from ..parts.two_differences import Roles, distinct, two_differences
-from ..parts.variation import binomial_or_one
+from ..parts.settings import check_count, check_range
+from ..parts.sizing import elapsed_share, first_points
+from ..parts.variation import Roles, binomial_or_one, distinct, two_differences
 from ..population import Population, choose
 from ..streams import Stream
 

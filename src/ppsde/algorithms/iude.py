@@ -29,14 +29,12 @@ from typing import ClassVar, Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.choices import check_choices, check_count, check_flag, check_range
-from ..parts.closing_epsilon import ClosingEpsilon
-from ..parts.competition import Competition, strategy_by_rate
+from ..parts.epsilon import ClosingEpsilon
 from ..parts.memory import Memory
-from ..parts.population_size import size_or_default
 from ..parts.rules import Epsilon, Feasibility, best_of, better, gain
-from ..parts.sampling import first_points
-from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ..parts.settings import check_choices, check_count, check_flag, check_range
+from ..parts.sizing import first_points, size_or_default
+from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
 from ..population import Population, choose, join
 from ..streams import Stream
 

@@ -19,15 +19,13 @@ from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.bounds import REPAIRS
-from ..parts.choices import check_choices, check_count, check_range
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
+from ..parts.repairs import REPAIRS
 from ..parts.rules import accepts
-from ..parts.sampling import first_points
-from ..parts.sizing import elapsed_share
-from ..parts.two_differences import distinct
-from ..parts.variation import binomial, rand_1
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import elapsed_share, first_points
+from ..parts.variation import binomial, distinct, rand_1
 from ..population import Population, choose
 from ..streams import Stream
 

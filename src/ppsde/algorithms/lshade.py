@@ -19,15 +19,12 @@ from dataclasses import dataclass
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.archive import Archive
-from ..parts.choices import check_count, check_range
+from ..parts.archive import Archive, pbest_trials
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
-from ..parts.pbest_trials import pbest_trials
-from ..parts.population_size import size_or_default
 from ..parts.rules import accepts, gain
-from ..parts.sampling import first_points
-from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
+from ..parts.settings import check_count, check_range
+from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
 from ..population import Population, choose
 from ..streams import Stream
 

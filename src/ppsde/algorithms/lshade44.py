@@ -29,13 +29,11 @@ from typing import Literal
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.choices import check_choices, check_count, check_range
-from ..parts.four_strategies import FourStrategies
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
-from ..parts.population_size import size_or_default
 from ..parts.rules import accepts, gain
-from ..parts.sampling import first_points
-from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
+from ..parts.strategies import FourStrategies
 from ..population import Population, choose
 from ..streams import Stream
 

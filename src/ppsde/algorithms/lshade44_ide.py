@@ -21,23 +21,32 @@ Deviations (the publication says / we do / because)
   budget                    overshot by less than a generation / met exactly / fairness
   and those of LSHADE44
 Checked against: a literal version (tests/reference/lshade44_ide.py) fed the same draws; the printed D = 10 means.
+
+IDE: mutation and parameters that depend on the individual's rank.
+
+Tang, Dong, Liu, "Differential Evolution With an Individual-Dependent Mechanism", IEEE Transactions on Evolutionary
+Computation 19(4), 2015, pp. 560-574.
+
+A store of feasible points of fixed length, filled up with points that have no values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, namespace, when
-from ..parts.choices import check_choices, check_count, check_range
-from ..parts.feasible_points import some_feasible, without_values
-from ..parts.four_strategies import FourStrategies
-from ..parts.individual_dependent import Individual
-from ..parts.population_size import size_or_default
+from ..arrays import Array, namespace, order, when
+from ..parts.indices import best_index, place, uniform_index
+from ..parts.memory import by_rank
+from ..parts.repairs import resample
 from ..parts.rules import Keys, Points, accepts, gain, ranking
-from ..parts.sampling import first_points, inside
-from ..parts.sizing import alive, elapsed_share, linear_size, rounded, shrunk
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import alive, elapsed_share, first_points, inside, linear_size, rounded, shrunk, size_or_default
+from ..parts.strategies import FourStrategies
+from ..parts.variation import binomial, guided
 from ..population import Population, choose, forgotten, join
 from ..streams import Stream
 
@@ -176,3 +185,77 @@ class LSHADE44IDE:
             "size": state.size,
             "found": state.found.valid.sum(),
         }
+
+
+FEWEST_SUPERIOR = 5  # so that one of them is always left to draw
+LATE_THRESHOLD = 0.1  # of the share of successes, in the second half; 0 before
+PATIENCE = 0.1  # of all generations, with too few successes, before bases are drawn at random
+
+
+@dataclass(frozen=True)
+class Individual:
+    """How far an IDE has come."""
+
+    made: Array  # generations
+    total: Array  # generations that it will have
+    idle: Array  # generations in a row with too few successes
+    random_base: Array  # bool: its second stage, in which the base is a random member and not the target
+
+    @classmethod
+    def fresh(cls, evaluations: Array | float, n: int, xp: Any = np) -> Individual:
+        """With so many evaluations to come for n members."""
+        total = xp.maximum(rounded(evaluations / n), 1)
+        return cls(xp.asarray(0), xp.asarray(total), xp.asarray(0), xp.asarray(False))
+
+    @property
+    def superior_share(self) -> Array:
+        """Of the population: about a tenth for long, all at the end."""
+        return 0.1 + 0.9 * 10.0 ** (5.0 * (self.made / self.total - 1.0))
+
+    def trials(self, x: Array, n: int, task: Task, rng: Stream) -> Array:
+        """One trial per row of x (m, d), of which the first n are alive, ranked best first."""
+        xp = namespace(x)
+        m, d = x.shape
+        i = xp.arange(m)
+        u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_kept = rng.uniform(8, m)
+        u_where, u_value, u_cross, u_repair = rng.uniform(4, m, d)
+
+        other = uniform_index(u_base, n, i)
+        r1 = uniform_index(u_1, n, i, other)
+        r2 = uniform_index(u_2, n, i, other, r1)
+        r3 = uniform_index(u_3, n, i, other, r1, r2)
+        base = xp.where(self.random_base, other, i)
+        superior = xp.maximum((self.superior_share * n).astype(int), FEWEST_SUPERIOR)
+        led = (base >= superior) & (r1 >= superior)  # an inferior base is led by a superior member
+        r1 = xp.where(led, best_index(u_superior, superior, i, other, r2, r3), r1)
+
+        perturbed = xp.where(u_where < 0.1 * self.superior_share, inside(task, u_value), x[r3])
+        F, CR = by_rank(base, n, u_F), by_rank(i, n, u_CR)
+        mutants = guided(xp.concatenate([x, perturbed]), base, r1, r2, m + i, F, F)
+        trials = binomial(mutants, x, CR, u_cross, place(u_kept, d))
+        return resample(trials, task.lower, task.upper, x, u_repair)
+
+    def after(self, success_share: Array) -> Individual:
+        """A generation later, in which that share of the trials replaced their parents."""
+        xp = namespace(success_share)
+        threshold = xp.where(self.made >= self.total // 2, LATE_THRESHOLD, 0.0)
+        idle = xp.where(success_share <= threshold, self.idle + 1, 0)
+        switch = idle >= PATIENCE * self.total
+        return Individual(self.made + 1, self.total, idle, self.random_base | switch)
+
+
+def without_values(x: Array, points: Population) -> Population:
+    """Points x (k, d) without values, with as many constraints as `points` have."""
+    xp = namespace(x)
+    infinite = xp.full(x.shape[0], np.inf)
+    g, h = (xp.full((x.shape[0], values.shape[1]), np.nan) for values in (points.g, points.h))
+    return Population(x, infinite, infinite, g, h)
+
+
+def some_feasible(count: int, found: Population, points: Population, u: Array) -> Population:
+    """The feasible points of both, a random choice of `count` where there are more; then as many without values."""
+    together = join(found, points)
+    feasible = together.feasible
+    known = choose(feasible, together, forgotten(together))
+    xp = namespace(u)
+    return known.take(order(~feasible, xp.where(feasible, u, xp.arange(u.shape[0])))[:count])

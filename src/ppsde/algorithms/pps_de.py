@@ -36,26 +36,29 @@ spread at an infeasible point, from where no pull leads out (C15, C24):
   no feasible point yet     nothing / `rescue`: in the last generations the top half tries points around the least
                             violating one of the run instead of DE/rand/1 / a near miss is the worst of answers
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
+
+Cycles: a search that has found all it will find begins anew with what is left of the budget.
+
+The least violating point of a run that has found none that is feasible, and trials close to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, when
 from ..parts.census import violate_alike
-from ..parts.choices import check_choices, check_count, check_flag, check_range
-from ..parts.competition import Competition, strategy_by_rate
-from ..parts.cycles import Cycle
 from ..parts.memory import Memory
-from ..parts.nearest import around, is_near_miss, nearer
-from ..parts.population_size import size_or_default
 from ..parts.push_pull import Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
-from ..parts.sampling import first_points, inside
-from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
+from ..parts.settings import check_choices, check_count, check_flag, check_range
+from ..parts.sizing import first_points, inside, size_or_default
+from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
 from ..population import Population, better_rows, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
 
@@ -245,3 +248,65 @@ class PPSDE:
 PUBLISHED = PPSDE(
     push_limit=1.0, push_growth=0.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False, rescue=0.0
 )
+
+
+LEAST_FALL = 1e-9  # share of |f| by which the best must fall to count as progress
+LEAST_FALL_OF_VIOLATION = 1e-6
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """One search from a fresh population on; a run may hold several."""
+
+    number: Array  # 0, 1, ..
+    age: Array  # generations made in this cycle
+    idle: Array  # generations without progress
+    violation: Array  # of the best point at the last progress
+    f: Array
+
+    @classmethod
+    def fresh(cls, number: Any = 0, xp: Any = np) -> Cycle:
+        infinite = xp.asarray(np.inf)
+        return cls(xp.asarray(number), xp.asarray(0), xp.asarray(0), infinite, infinite)
+
+    def older(self, population: Population, counts: Array) -> Cycle:
+        """A generation later, with the population sorted best first; only generations where `counts` can be idle."""
+        xp = namespace(self.f)
+        violation, f = population.violation[0], population.f[0]
+        size = when(self.f < np.inf, lambda: abs(self.f), 0.0)
+        closer = violation < self.violation * (1.0 - LEAST_FALL_OF_VIOLATION)
+        lower = (violation <= self.violation) & (f < self.f - LEAST_FALL * size)
+        age, none = self.age + 1, xp.asarray(0)
+        waiting = Cycle(self.number, age, when(counts, lambda: self.idle + 1, none), self.violation, self.f)
+        return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)
+
+
+WIDEST, NARROWEST = 1, 8  # decades below the width of the box
+
+
+def nearer(nearest: Population, *populations: Population) -> Population:
+    """The best point (one row) of it and the populations; once it is feasible, others are no more looked at."""
+    for points in populations:
+        nearest = when(nearest.violation[0] > 0.0, partial(_better, nearest, points), nearest)
+    return nearest
+
+
+def _better(nearest: Population, points: Population) -> Population:
+    return better_rows(nearest, points.take(points.best()[None]))
+
+
+def is_near_miss(nearest: Population) -> Array:
+    """Whether it is infeasible, and known at all."""
+    violation = nearest.violation[0]
+    return (violation > 0.0) & (violation < np.inf)
+
+
+def around(nearest: Population, u: Array, distances: int, task: Task) -> Array:
+    """Points (n, d) around it, made of uniform numbers: one far, each of the next closer, and so again.
+
+    How far is enough depends on how steep the constraints are, which nobody knows: so every distance has its turn.
+    """
+    turn = np.arange(u.shape[0]) % distances / distances
+    shares = 10.0 ** -(WIDEST + (NARROWEST - WIDEST) * turn)  # NumPy's own: a constant of compiled programs
+    step = (task.upper - task.lower) * shares[:, None]
+    return namespace(u).clip(nearest.x + step * (2.0 * u - 1.0), task.lower, task.upper)

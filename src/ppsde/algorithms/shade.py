@@ -18,14 +18,12 @@ from dataclasses import dataclass
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.archive import Archive
-from ..parts.choices import check_count, check_range
+from ..parts.archive import Archive, pbest_trials
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
-from ..parts.pbest_trials import pbest_trials
 from ..parts.rules import accepts, gain
-from ..parts.sampling import first_points
-from ..parts.sizing import elapsed_share, rounded
+from ..parts.settings import check_count, check_range
+from ..parts.sizing import elapsed_share, first_points, rounded
 from ..population import Population, choose
 from ..streams import Stream
 

@@ -19,6 +19,10 @@ Deviations (known of it / we do / because)
   bounds                 not known / `repair` clamp / its successor
   local search           by mutation of good points / `local_steps` 1 trial a generation around the best / a guess
 Checked against: a literal version (tests/reference/ude.py) fed the same draws; the printed D = 10 means.
+
+A rule for blocks of trials: each block is judged as a population of its own.
+
+Local steps: a few trials around the best member, of which the best takes its place.
 """
 
 from __future__ import annotations
@@ -28,19 +32,16 @@ from typing import ClassVar, Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
-from ..parts.blockwise import Blockwise
-from ..parts.choices import check_choices, check_count, check_range
-from ..parts.competition import Competition, strategy_by_rate
-from ..parts.fixed import Fixed
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
-from ..parts.local_step import around_the_best, with_the_best_of
-from ..parts.pools import ParameterPool
-from ..parts.population_size import size_or_default
-from ..parts.rules import Penalty, accepts, best_of
-from ..parts.sampling import first_points
-from ..parts.sizing import elapsed_share
-from ..parts.three_strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, trials_of
-from ..population import Population, choose, join
+from ..parts.indices import place, uniform_index
+from ..parts.memory import ParameterPool
+from ..parts.repairs import mirrored
+from ..parts.rules import Fixed, Keys, Penalty, Points, Rule, accepts, best_of, ranking
+from ..parts.settings import check_choices, check_count, check_range
+from ..parts.sizing import elapsed_share, first_points, size_or_default
+from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
+from ..parts.variation import binomial, rand_1
+from ..population import Population, Scores, choose, join
 from ..streams import Stream
 
 POOL = ParameterPool(((0.9, 0.9), (0.5, 0.5)))
@@ -140,3 +141,39 @@ class UDE:
             "rate_current_to_rand": rates[CURRENT_TO_RAND],
             "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
         }
+
+
+@dataclass(frozen=True)
+class Blockwise:
+    """A rule that treats members differently treats row k of every block of `size` rows like member k."""
+
+    rule: Rule
+    size: int
+
+    def keys(self, points: Points) -> Keys:
+        xp = namespace(points.f)
+        blocks = [slice(k, k + self.size) for k in range(0, points.f.shape[0], self.size)]
+        keys = [self.rule.keys(Scores(points.f[block], points.violation[block])) for block in blocks]
+        first, second = (xp.concatenate(column) for column in zip(*keys, strict=True))
+        return first, second
+
+
+def around_the_best(x: Array, count: int, task: Task, rng: Stream) -> Array:
+    """x_best + F (x_r1 - x_r2), crossed with the best, F and CR uniform: points (count, d) of x (n, d), best first."""
+    xp = namespace(x)
+    n, d = x.shape
+    F, CR, u1, u2, u_kept = rng.uniform(5, count)
+    best = xp.zeros(count, dtype=int)
+    r1 = uniform_index(u1, n, best)
+    r2 = uniform_index(u2, n, best, r1)
+    mutants = mirrored(rand_1(x, best, r1, r2, F), task.lower, task.upper)
+    return binomial(mutants, xp.broadcast_to(x[0], (count, d)), CR, rng.uniform(count, d), place(u_kept, d))
+
+
+def with_the_best_of(rule: Rule, steps: Population, population: Population) -> Population:
+    """The population, best first, with its best member replaced by the best of the steps unless that is worse."""
+    xp = namespace(population.f)
+    step = steps.take(ranking(rule, steps)[:1])
+    better = accepts(rule, step, population.take(slice(0, 1)))
+    first = xp.arange(population.size) == 0
+    return choose(first & better, step, population)

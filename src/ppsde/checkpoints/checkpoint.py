@@ -16,15 +16,13 @@ from typing import Any, Self
 import numpy as np
 
 from ..algorithm import Algorithm
-from ..engines.host import Run
-from ..evaluation.outcome import INVALID, MALFORMED, OK, Failure, Outcome
+from ..engines.run import Run
+from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Outcome
 from ..population import Population
-from . import container
-from .atomic import sweep
-from .container import CheckpointError
+from . import state_file
 from .journal import Journal, Known
-from .run_state import described, restored
-from .tree import flatten, rebuild
+from .state_file import CheckpointError, sweep
+from .state_tree import described, flatten, rebuild, restored
 
 KIND = "run"  # what such a file says it holds
 MISFITS = 10  # values of another form than before, and none of that form, that show a function to be another
@@ -100,11 +98,11 @@ class Checkpoint:
         An algorithm that is not in `ppsde.ALGORITHMS` must be given.
         """
         checkpoint = cls.__new__(cls)
-        container.read(Path(path))  # before a journal is made beside something that is no checkpoint
+        state_file.read(Path(path))  # before a journal is made beside something that is no checkpoint
         checkpoint._open(Path(path), {}, every, clock)
         try:
-            found = container.read(Path(path))  # as it is now that nobody else writes it
-            with container.naming(Path(path)):
+            found = state_file.read(Path(path))  # as it is now that nobody else writes it
+            with state_file.naming(Path(path)):
                 run, about, account, failures = _contents(found, algorithm)
             checkpoint._about = about
             checkpoint._doubted = run.best
@@ -219,7 +217,7 @@ class Checkpoint:
             **described(run.snapshot(), arrays),
         }
         _flatten_failures(failures, arrays)
-        digest = container.write(self.path, content, arrays)
+        digest = state_file.write(self.path, content, arrays)
         self._written, self._stored, self._over = self._clock(), run.requests, run.wanted is None
         self._known, self._held = {}, []
         self._journal.restart(digest)
@@ -238,8 +236,8 @@ class Checkpoint:
 
 def peek(path: str | os.PathLike[str], algorithm: Algorithm | None = None) -> tuple[Run, dict[str, Any]]:
     """The run that a checkpoint holds, and what is told of its problem; the checkpoint may be in use meanwhile."""
-    found = container.read(Path(path))
-    with container.naming(Path(path)):
+    found = state_file.read(Path(path))
+    with state_file.naming(Path(path)):
         run, about, _, _ = _contents(found, algorithm)
     return run, about
 
@@ -257,7 +255,7 @@ def _misfits(outcome: Outcome, point: Population) -> bool:
 
 
 def _contents(
-    found: container.Contents, algorithm: Algorithm | None
+    found: state_file.Contents, algorithm: Algorithm | None
 ) -> tuple[Run, dict[str, Any], dict[str, Any], list[Failure]]:
     content = found.content
     if not isinstance(content, dict) or content.get("kind") != KIND:

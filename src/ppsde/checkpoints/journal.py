@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..evaluation.outcome import Outcome
-from .container import DIGEST, CheckpointError
+from ..evaluation.values import Outcome
+from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
 VERSION = 1

@@ -1,4 +1,9 @@
-"""`ppsde bench`: run a study, see how it stands, join its parts, salvage what is damaged."""
+"""`ppsde bench export`: a study as files for other programs.
+
+`ppsde bench report`: what a study says, as one page, with its figures and tables as files where wanted.
+
+`ppsde bench`: run a study, see how it stands, join its parts, salvage what is damaged.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,87 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
-from . import bench_export, bench_report, bench_watch, exit_status
+from . import exit_status, watch
 from .parsing import command, instance, settings_of
-from .tables import GAP, heading, printable, table, width
+from .text import GAP, heading, printable, table, width
+
+
+def add_export(tasks: Any) -> None:
+    """Add the command to those of `ppsde bench`."""
+    task = command(
+        tasks,
+        "export",
+        "a study as files for other programs",
+        "Write the runs of a study as result files of the CEC competitions (cec), as a\n"
+        "folder for IOHanalyzer and iohinspector (ioh), or as Parquet tables (parquet,\n"
+        "needs pyarrow).",
+        "ppsde bench export study.db --format cec -o results",
+    )
+    task.add_argument("store", type=Path, metavar="STORE")
+    task.add_argument("--format", required=True, metavar="F", help="cec, ioh or parquet")
+    task.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="the folder to write to")
+    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.set_defaults(run=export)
+
+
+def export(arguments: Namespace) -> int:
+    """Write the files."""
+    from ..experiments import Store
+    from ..reports.exports import export as write
+
+    with Store(arguments.store) as store:
+        written = write(store, arguments.format, arguments.output, arguments.plan)
+    print(f"written: {arguments.output}, {len(written)} files")
+    return exit_status.FOUND
+
+
+def add_report(tasks: Any) -> None:
+    """Add the command to those of `ppsde bench`."""
+    task = command(
+        tasks,
+        "report",
+        "what a study says, as one page",
+        "Write a page that needs nothing else: who wins and how surely, tables, curves,\n"
+        "ranks, scores, and where it all comes from. A study may be reported while it is\n"
+        "still being run.",
+        "ppsde bench report study.db -o report.html",
+        "ppsde bench report study.db -o report.html --figures figures --tables tables",
+    )
+    task.add_argument("store", type=Path, metavar="STORE")
+    task.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html", help="the page to write")
+    task.add_argument("--figures", type=Path, metavar="DIR", help="figures as SVG, and PDF with matplotlib")
+    task.add_argument("--tables", type=Path, metavar="DIR", help="tables as CSV and LaTeX")
+    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.set_defaults(run=report)
+
+
+def report(arguments: Namespace) -> int:
+    """Write the report."""
+    from ..experiments import Store
+    from ..reports.figures import draw, write_figures
+    from ..reports.findings import find
+    from ..reports.page import assemble
+    from ..reports.study import gather
+    from ..reports.tables import paper_table, tables, write_tables
+
+    with Store(arguments.store) as store:
+        study = gather(store, arguments.plan)
+    findings = find(study)
+    figures = draw(study, findings)
+    found = tables(study, findings, figures)
+    arguments.output.write_text(assemble(study, findings, figures, found), encoding="utf-8")
+    print(printable(findings.headline))
+    for text in findings.caveats:
+        print(printable(text))
+    print(f"written: {arguments.output}")
+    if arguments.figures is not None:
+        written = write_figures(figures, arguments.figures, study.algorithms)
+        print(f"written: {arguments.figures}, {len(written)} figures")
+    if arguments.tables is not None:
+        written = write_tables(found, paper_table(study, findings), arguments.tables)
+        print(f"written: {arguments.tables}, {len(written)} tables")
+    return exit_status.FOUND
+
 
 FAILURES_TOLD = 10
 
@@ -59,9 +142,9 @@ def add(group: Any) -> None:
     task.add_argument("store", type=Path, metavar="STORE")
     task.add_argument("-o", "--output", type=Path, required=True, metavar="NEW", help="the store to write")
     task.set_defaults(run=repair)
-    bench_report.add(tasks)
-    bench_export.add(tasks)
-    bench_watch.add(tasks)
+    add_report(tasks)
+    add_export(tasks)
+    watch.add(tasks)
 
 
 def _add_run(tasks: Any) -> None:
@@ -173,7 +256,7 @@ def status(arguments: Namespace) -> int:
     """Show how a study stands."""
     from ..experiments import Store
     from ..experiments.database import StoreError
-    from ..experiments.standing import standing
+    from ..experiments.status import standing
     from ..progress import clock
 
     with Store(arguments.store) as store:
@@ -238,7 +321,7 @@ def _cell(cell: Any) -> str:
 
 def merge(arguments: Namespace) -> int:
     """Join stores."""
-    from ..experiments.merging import merge as join
+    from ..experiments.repair import merge as join
 
     brought = join(arguments.output, arguments.inputs)
     for path, rows in zip(arguments.inputs, brought, strict=True):
@@ -249,7 +332,7 @@ def merge(arguments: Namespace) -> int:
 
 def repair(arguments: Namespace) -> int:
     """Salvage what is intact."""
-    from ..experiments.salvage import repair as salvage
+    from ..experiments.repair import repair as salvage
 
     found = salvage(arguments.store, arguments.output)
     print("damage found:" if found.damages else "no damage found")

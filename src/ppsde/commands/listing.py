@@ -10,11 +10,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from ..named_problems import from_suite
 from ..problem import Problem
+from ..suites.named import from_suite
 from .exit_status import FOUND
 from .parsing import command, instance
-from .tables import heading, printable, table, width
+from .text import heading, printable, table, width
 
 LONGEST_FACT = 16  # letters of a fact that still fits a table
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .exit_status import FOUND
 from .parsing import command, instance
-from .tables import heading, table
+from .text import heading, table
 
 
 def add(group: Any) -> None:

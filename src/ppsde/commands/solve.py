@@ -11,12 +11,11 @@ from typing import Any
 from ..algorithms import make
 from ..checkpoints.checkpoint import peek
 from ..durations import times
-from ..evaluation.outcome import EvaluationError
+from ..evaluation.values import EvaluationError
 from ..search import CHECKPOINT_EVERY
 from ..status import ERROR, INTERRUPTED, TIME_UP
-from . import exit_status, outcome
-from .parsing import command, instance, settings_of
-from .target import opened
+from . import exit_status, text
+from .parsing import command, instance, opened, settings_of
 
 PICTURES = (".png", ".svg", ".pdf")
 METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
@@ -81,14 +80,14 @@ def solve(arguments: Namespace) -> int:
             result = _result(arguments, problem, about)
         except EvaluationError as raised:  # what was found until then is worth as much as ever
             error, result = raised, raised.result
-        print(outcome.describe(problem, result))
+        print(text.describe(problem, result))
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
         print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
         kept = arguments.resume or arguments.checkpoint
         if kept is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
             print(f"  to go on: ppsde solve {arguments.target} --resume {kept}", flush=True)
         if arguments.json is not None:
-            outcome.write(arguments.json, outcome.as_data(problem, result, **about, seconds=result.seconds))
+            text.write(arguments.json, text.as_data(problem, result, **about, seconds=result.seconds))
         if arguments.plot is not None:
             result.plot().savefig(arguments.plot, dpi=150)
         if error is not None:

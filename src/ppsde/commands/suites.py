@@ -46,8 +46,7 @@ def add(group: Any) -> None:
 
 
 def import_data(arguments: Namespace) -> int:
-    from ..suites.cec2017_archive import import_archive
-    from ..suites.cec2017_instances import VARIABLE, user_directory
+    from ..suites.cec2017_data import VARIABLE, import_archive, user_directory
 
     written = import_archive(arguments.path, arguments.to)
     print(f"written: {written}")
@@ -57,8 +56,8 @@ def import_data(arguments: Namespace) -> int:
 
 
 def plot(arguments: Namespace) -> int:
-    from ..named_problems import from_suite
     from ..suites import get
+    from ..suites.named import from_suite
     from ..suites.picture import draw_problem
 
     if find_spec("matplotlib") is None:

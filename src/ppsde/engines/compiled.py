@@ -19,7 +19,7 @@ from ..arrays import Array
 from ..population import Population, evaluated
 from ..problem import Problem
 from ..streams import root_key
-from .cache import remembered
+from .program_cache import remembered
 from .tracing import Evaluate, run_of
 
 Values = Callable[[Array], tuple[Array, Array, Array, Array]]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)

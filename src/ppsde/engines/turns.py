@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algorithm import Algorithm, Task
 from ..problem import Problem
-from .host import Run
+from .run import Run
 
 
 def runs_on_the_host(

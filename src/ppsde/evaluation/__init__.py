@@ -1,5 +1,107 @@
-"""From a user's callable to values an algorithm can use, with failures as outcomes."""
+"""From a user's callable to values an algorithm can use, with failures as outcomes.
 
-from .outcome import EvaluationError, EvaluatorLost, Failure, Outcome
+The evaluator that the arguments of `minimize` ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..problem import Problem
+from .local import Caller, Evaluator, Serial, Vectorised
+from .values import EvaluationError, EvaluatorLost, Failure, Outcome
 
 __all__ = ["EvaluationError", "EvaluatorLost", "Failure", "Outcome"]
+
+
+def evaluator_for(
+    problem: Problem, workers: Any = 1, timeout: float | None = None, memory: int | None = None
+) -> Evaluator:
+    """An evaluator of the problem's function.
+
+    One worker without limits to keep is this process. Limits can only be kept in another process, which can be killed.
+    """
+    limited = timeout is not None or memory is not None
+    caller = Caller(problem.fun, problem.vectorized)
+    if isinstance(workers, int | np.integer) and not isinstance(workers, bool):
+        count = _usable_cores() if workers == -1 else int(workers)
+        if count < 1:
+            raise ValueError(f"workers must be an int >= 1, or -1 for all cores; got {workers}")
+        if count == 1 and not limited:
+            return Vectorised(caller) if problem.vectorized else Serial(caller)
+        _check_system()
+        from .pool import Pool
+        from .sending import packed
+
+        return Pool(packed(caller), count, timeout, memory, problem.vectorized)
+    if _is_dask(workers):
+        from .remote import DaskCluster
+
+        return DaskCluster(workers, _isolated(caller, timeout, memory))
+
+    from concurrent.futures import Executor
+
+    from .sending import Portable
+
+    if not isinstance(workers, Executor) and not callable(workers):
+        raise ValueError(
+            "workers must be an int, a concurrent.futures.Executor, a Dask Client or a callable like map; "
+            f"got {type(workers).__name__}"
+        )
+    at_once = int(getattr(workers, "_max_workers", None) or _usable_cores())
+
+    def size(rows: int) -> int:
+        return -(-rows // at_once) if problem.vectorized and not limited else 1
+
+    task: Any
+    end: Callable[[], None]
+    if limited:
+        task = _isolated(caller, timeout, memory)
+        from .remote import end_children
+
+        end = partial(end_children, task.name)  # in this process: a thread may have been the worker
+    else:
+        task, end = Portable(caller), _nothing
+    if isinstance(workers, Executor):
+        from .remote import by_executor
+
+        return by_executor(workers, task, size, end)
+    from .remote import Mapped
+
+    return Mapped(workers, task, size, end)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _isolated(caller: Caller, timeout: float | None, memory: int | None) -> Any:
+    _check_system()
+    from .remote import Isolated
+    from .sending import packed
+
+    return Isolated(uuid.uuid4().hex, packed(caller), tuple(sys.path), timeout, memory, caller.vectorized)
+
+
+def _check_system() -> None:
+    if os.name != "posix" or not sys.executable:
+        raise ValueError(
+            "evaluating in processes of our own needs a POSIX system and an interpreter that can be started; "
+            "give an Executor as workers, without eval_timeout and eval_memory"
+        )
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_dask(workers: Any) -> bool:
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(workers, distributed.Client)

@@ -1,17 +1,95 @@
-"""Requests of a run, evaluated under a policy: rows in, values out, and the account of what failed."""
+"""What is to be done about a point whose evaluation fails.
+
+What the evaluations of a run have cost and shown so far, in plain values that a checkpoint can hold.
+
+Requests of a run, evaluated under a policy: rows in, values out, and the account of what failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
 
 import numpy as np
 
-from ..engines.host import GIVE_UP
-from .account import Account
-from .evaluator import NOTHING_KNOWN, Check, Done, Evaluator
-from .outcome import INVALID, MALFORMED, OK, Columns, EvaluationError, Failure, Outcome, failure_of
-from .policy import Policy
-from .values import MalformedValue
+from ..engines.run import GIVE_UP
+from .local import NOTHING_KNOWN, Check, Done, Evaluator
+from .values import INVALID, MALFORMED, OK, Columns, EvaluationError, Failure, MalformedValue, Outcome, failure_of
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`retries` more attempts at a point that failed; then it is left without values, or an error if `raises`."""
+
+    retries: int = 0
+    raises: bool = False
+
+
+def policy_of(on_failure: Any) -> Policy:
+    """The policy by its name: 'penalise', 'retry:n' or 'raise'.
+
+    Examples
+    --------
+    >>> policy_of("retry:2")
+    Policy(retries=2, raises=False)
+    """
+    if on_failure == "penalise":
+        return Policy()
+    if on_failure == "raise":
+        return Policy(raises=True)
+    if isinstance(on_failure, str) and on_failure.startswith("retry:"):
+        count = on_failure.removeprefix("retry:")
+        if count.isascii() and count.isdigit() and int(count) > 0:
+            return Policy(retries=int(count))
+    raise ValueError(f"on_failure must be 'penalise', 'raise' or 'retry:n' with n >= 1; got {on_failure!r}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """The figures of `Evaluate`, to be gone on from."""
+
+    points: int = 0  # evaluated to the end
+    calls: int = 0  # of the function
+    seconds: float = 0.0  # of all evaluations together
+    longest: float = 0.0  # of one
+    counts: tuple[int, ...] | None = None  # of inequalities and equalities, once known
+    seen: bool = False  # whether something in good form was returned
+    hope: bool = False  # whether something that can be searched with was
+    names: tuple[str, ...] | None = None  # of the constraints, where the function itself has them
+
+    @classmethod
+    def checked(cls, told: dict[str, Any]) -> Account:
+        """The account of those figures, which may come from anywhere."""
+        account = cls(**told)
+        for name in ("points", "calls"):
+            _expect(_is_count(getattr(account, name)), name, told)
+        for name in ("seconds", "longest"):
+            value = getattr(account, name)
+            _expect(type(value) is float and 0 <= value < inf, name, told)
+        for name in ("seen", "hope"):
+            _expect(type(getattr(account, name)) is bool, name, told)
+        counts, names = account.counts, account.names
+        _expect(
+            counts is None or (_is_tuple(counts) and len(counts) == 2 and all(map(_is_count, counts))), "counts", told
+        )
+        _expect(names is None or (_is_tuple(names) and all(type(name) is str for name in names)), "names", told)
+        return account
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_tuple(value: Any) -> bool:
+    return type(value) is tuple
+
+
+def _expect(holds: bool, name: str, told: dict[str, Any]) -> None:
+    if not holds:
+        raise ValueError(f"{name} cannot be {ascii(told.get(name))[:80]}")
+
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 

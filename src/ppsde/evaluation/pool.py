@@ -1,24 +1,91 @@
-"""Evaluation in processes of our own: one that hangs, crashes or eats all memory is replaced, and fails alone."""
+"""What a worker process does: load the function once, evaluate what it is sent, end when nobody is there any more.
+
+Evaluation in processes of our own: one that hangs, crashes or eats all memory is replaced, and fails alone.
+"""
 
 from __future__ import annotations
 
 import pickle
+import resource
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
-from .calling import Reply
-from .evaluator import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, chunks, missing
-from .nursery import Nursery
-from .outcome import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Outcome
-from .worker import READY
+from .local import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, Reply, chunks, missing
+from .supervisor import Nursery
+from .values import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Outcome
+
+READY = "ready"
+PAGE = resource.getpagesize()
+
+
+def serve(line: Connection) -> None:
+    """Serve until the line is closed from the other side."""
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        path, data, memory, one_thread = pickle.loads(line.recv_bytes())
+        try:
+            sys.path[:] = path
+            call = pickle.loads(data)
+        except BaseException as error:
+            line.send(f"{type(error).__name__}: {error}")
+            return
+        np.random.seed()  # noqa: NPY002  # workers are forked: without this, all would draw the same numbers
+        if one_thread:
+            _limit_threads()
+        ceiling = None if memory is None else _address_space() + memory
+        line.send(READY)
+        while True:
+            x = line.recv()
+            with _at_most(ceiling):
+                reply = call(x)
+            _flush()
+            line.send(reply)
+
+
+def _limit_threads() -> None:
+    """The environment says it already; this is for libraries that do not ask it."""
+    with suppress(ImportError):
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped now."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * PAGE
+
+
+@contextmanager
+def _at_most(ceiling: int | None) -> Iterator[None]:
+    """A limit on the address space while the function is called; what tells of its failure needs some too."""
+    if ceiling is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [ceiling, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _flush() -> None:
+    """What the function printed is seen at once, and not lost if the worker is killed later."""
+    stream: Any
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+
 
 ATTEMPTS = 3  # to start a worker, or to run a row whose processes were lost through no fault of its own
 CHUNKS_PER_WORKER = 2  # of rows for a vectorised function: more even out, fewer cost less

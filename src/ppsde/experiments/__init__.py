@@ -1,8 +1,7 @@
 """Studies: a plan of runs, a store of their results, and the runner between them."""
 
 from .plan import Plan
-from .results import Result
 from .runner import Summary, run
-from .store import Store
+from .store import Result, Store
 
 __all__ = ["Plan", "Result", "Store", "Summary", "run"]

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..batch import BatchResult, compile_batch, solve_batch
-from ..engines.cache import remembered
 from ..engines.compiled import float64, in_a_loop, one_of, values_of
+from ..engines.program_cache import remembered
 from ..engines.tracing import run_of
 from ..problem import Problem
 from ..streams import root_key
-from .jobs import Job
+from .job import Job
 from .outcomes import constraints_at, failed_row, point, row_of
 from .rows import Row
 

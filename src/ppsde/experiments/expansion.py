@@ -9,9 +9,8 @@ from typing import Any
 from ..algorithms import make
 from ..problem import Problem
 from ..suites import get
-from .jobs import Job
-from .plan import Contender, Plan
-from .sources import Source, opened
+from .job import Job
+from .plan import Contender, Plan, Source, opened
 
 EVALUATIONS_PER_JOB = 1_000_000  # of compiled jobs on a CPU: a few seconds, which is what a kill may cost
 LARGEST_BLOCK = 25

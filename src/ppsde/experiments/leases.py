@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .database import Database
-from .entries import ACCOUNT
-from .index import Execute, drop, put
+from .database import Database, Execute, drop, put
+from .rows import ACCOUNT
 
 LEASE = 60.0  # seconds after its last sign of life that a runner's jobs are given to others
 SIGN_OF_LIFE = 10.0  # seconds between two

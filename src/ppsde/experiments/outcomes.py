@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..population import competition_violation
 from ..problem import Problem
-from ..violation import competition_violation
-from .results import ANSWER, RECORD
 from .rows import FAILED, OK, Row
+from .store import ANSWER, RECORD
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 

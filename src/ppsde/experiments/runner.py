@@ -13,20 +13,16 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..interrupts import Interrupts, noticed
-from ..progress import Status
-from .canonical import canonical
-from .display import Show, display
-from .entries import ROW, account_entry, sealed
+from ..progress import ShowStudy, Status, study_display
+from .database import drop
 from .expansion import Planned, expanded
-from .index import drop
-from .jobs import Job
+from .job import Job, canonical, provenance
 from .leases import SIGN_OF_LIFE, Leases
 from .outcomes import failed_row
 from .plan import Plan
-from .provenance import provenance
-from .rows import packed
+from .repair import refuse_damage
+from .rows import ROW, account_entry, packed, sealed
 from .store import Store
-from .verification import refuse_damage
 from .workers import Worker
 
 POLL = 1.0  # seconds between two looks for jobs that others have given up
@@ -74,7 +70,7 @@ def run(
     retry_failed : bool
         Whether to do failed runs again.
     progress : bool
-        Whether to show a live display on standard error.
+        Whether to show a live study_display on standard error.
     """
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     cores = _checked_workers(workers)
@@ -91,7 +87,7 @@ def run(
         began = time.monotonic()
         with noticed() as interrupts:
             session = _Session(opened, mine, cores, interrupts)
-            with display(progress) as show:
+            with study_display(progress) as show:
                 session.work(show)
         return _summary(opened, mine, interrupts.asked, time.monotonic() - began)
 
@@ -121,7 +117,7 @@ class _Session:
         self._began = time.monotonic()
         self._next_claim: defaultdict[str, float] = defaultdict(float)  # by kind, after there were no jobs of it
 
-    def work(self, show: Show) -> None:
+    def work(self, show: ShowStudy) -> None:
         """Have everything done that is not done yet, or what there is until a signal says to stop."""
         next_sign = time.monotonic() + SIGN_OF_LIFE
         try:
@@ -260,7 +256,7 @@ class _Session:
             about = {"seconds": 0.0, "compile_seconds": 0.0, "device": one.job.device}
             self._store(one, [(row.run, sealed(ROW, packed(row))) for row in rows], about, len(rows))
 
-    # --- display ------------------------------------------------------------------------------------------------
+    # --- study_display ------------------------------------------------------------------------------------------------
 
     def _status(self) -> Status:
         left = [*self._todo.values(), *self._held.values(), *self._again]

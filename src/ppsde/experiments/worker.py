@@ -1,4 +1,6 @@
-"""A worker process: requests come in on standard input, rows go out on what was standard output.
+"""Runs of a job on the host engine, one evaluation after another: in this process, or in one that can be killed.
+
+A worker process: requests come in on standard input, rows go out on what was standard output.
 
 A message is a line of JSON, followed by as many bytes as its `sizes` say. Where the input ends, the runner is gone and
 the worker ends too, whatever it is doing.
@@ -14,18 +16,60 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from ..algorithm import Task
+from ..engines.run import Run
+from ..engines.turns import thinned
+from ..evaluation import evaluator_for
+from ..evaluation.evaluate import Evaluate, Hopeless, Policy
+from ..population import Population
 from ..problem import Problem
-from .canonical import canonical
-from .host_runs import host_rows
-from .jobs import Job
-from .outcomes import failed_row
+from .job import Job, canonical
+from .outcomes import failed_row, point, row_of
+from .plan import Source, opened
 from .rows import Row, packed
-from .sources import Source, opened
+
+
+def host_rows(job: Job, problem: Problem, progress: Callable[[int], None]) -> Iterator[Row]:
+    """The row of each run of the job; `progress` is told how many evaluations the job has made so far."""
+    for k, number in enumerate(job.runs):
+        yield _host_row(job, number, problem, progress, k * job.budget)
+
+
+def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int], None], before: int) -> Row:
+    task = Task(problem.lower, problem.upper, job.budget)
+    run = Run(job.algorithm(), task, seed=job.seed, run=number, tolerance=problem.tolerance)
+    with evaluator_for(problem, timeout=job.eval_timeout) as evaluator, suppress(Hopeless):
+        evaluate = Evaluate(evaluator, Policy(), problem.counts)
+        while run.wanted is not None:
+            run.supply(*evaluate(run.wanted))
+            progress(before + run.evaluations)
+    best, answer = run.best, run.answer
+    if best is None:
+        first = f"; the first with {evaluate.failures[0]}" if evaluate.failures else ""
+        message = f"every evaluation failed ({evaluate.points}){first}"
+        return failed_row(job.id, number, job.dimension, message, evaluate.points)
+    return row_of(
+        job.id,
+        number,
+        run.evaluations,
+        _host_point(best, problem.tolerance),
+        _host_point(best if answer is None else answer, problem.tolerance),
+        thinned(run.history, job.budget, job.record),
+        {"failed_evaluations": np.array(run.failed, np.int64)},
+    )
+
+
+def _host_point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
+    row = points.take(slice(0, 1))
+    return point(row.x[0], float(row.f[0]), float(row.violation[0]), row.g[0], row.h[0], tolerance)
+
 
 PROGRESS_EVERY = 0.5  # seconds
 PROGRAMS_KEPT = 2  # compiled ones: jobs come sorted by them

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, namespace, order
+from ..arrays import HUGE, Array, namespace, order
 from ..population import Population
-from .epsilon import quantile
 
 SAME = 1e-9  # share by which violations may differ and still be taken for the same
 
@@ -18,6 +17,18 @@ def feasible_share(population: Population) -> Array:
     """How many of the points are feasible, as a share; 0 if there are none."""
     xp = namespace(population.violation)
     return population.feasible.sum() / xp.maximum(population.valid.sum(), 1)
+
+
+def quantile(violation: Array, elapsed: Array, theta: float, cp: float, count: Array | None = None) -> Array:
+    """The violation (n,) sorted, at place floor(theta n (1 - elapsed)^cp); 0 from elapsed = 1 on (CL-SRDE).
+
+    It follows the population, so it does not depend on the scale of the constraints. Only the first `count` rows are
+    looked at, where that is given.
+    """
+    xp = namespace(violation)
+    n = violation.shape[0] if count is None else xp.maximum(count, 1)
+    place = xp.minimum((theta * n * xp.maximum(1.0 - elapsed, 0.0) ** cp).astype(int), n - 1)
+    return xp.where(elapsed < 1.0, xp.minimum(violation[place], HUGE), 0.0)
 
 
 def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import Array, namespace
 from ..population import Population
 from ..streams import Stream
-from .epsilon_levels import Closing
+from .epsilon import Closing
 from .penalties import Distance
 from .rules import Epsilon, Feasibility, Keys, Points, Rule, ranking
 from .stochastic import Coin, falling, of_each_row

@@ -23,13 +23,12 @@ import numpy as np
 from ..arrays import Array, namespace
 from ..population import Population
 from ..streams import Stream
-from . import epsilon_levels, penalties
-from .adaptive_tradeoff import AdaptiveTradeOff
+from . import epsilon, penalties
 from .ensemble import Ensemble
-from .fixed import Fixed
-from .rules import Death, Epsilon, Feasibility, Penalty, Rule
-from .staged import PushAndPull
+from .push_pull import PushAndPull
+from .rules import Death, Epsilon, Feasibility, Fixed, Penalty, Rule
 from .stochastic import Stochastic
+from .tradeoff import AdaptiveTradeOff
 
 STATIC_LEVEL = 1e-4  # what an equality may be missed by in the CEC suites, here for the whole violation
 STATIC_WEIGHT = 1e3
@@ -55,10 +54,10 @@ class Handling(Protocol):
 # How each technique starts, given the namespace of its arrays.
 TECHNIQUES: dict[str, Callable[[Any], Handling]] = {
     "feasibility": lambda xp: Fixed(Feasibility()),
-    "epsilon": epsilon_levels.Closing.fresh,
+    "epsilon": epsilon.Closing.fresh,
     "epsilon-static": lambda xp: Fixed(Epsilon(xp.asarray(STATIC_LEVEL))),
-    "epsilon-adaptive": epsilon_levels.Adaptive.fresh,
-    "epsilon-quantile": lambda xp: epsilon_levels.Quantile(),
+    "epsilon-adaptive": epsilon.Adaptive.fresh,
+    "epsilon-quantile": lambda xp: epsilon.Quantile(),
     "stochastic-ranking": lambda xp: Stochastic(),
     "static-penalty": lambda xp: Fixed(Penalty(xp.asarray(STATIC_WEIGHT))),
     "dynamic-penalty": penalties.Dynamic.fresh,

@@ -1,8 +1,17 @@
-"""Success-history memory (SHADE): what values of F and CR did well lately, for each strategy."""
+"""Success-history memory (SHADE): what values of F and CR did well lately, for each strategy.
+
+Normal numbers drawn again until they lie in [0, 1], by inverse distribution.
+
+F and CR of each individual without a history: around two running means (JADE), or by rank (IDE).
+
+Pools: a few values of F and CR, of which each trial takes any.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,3 +102,92 @@ class Memory:
             CR=xp.where(cell, mean_CR[:, None], self.CR),
             next=xp.where(learned, (self.next + 1) % size, self.next),
         )
+
+
+def truncated_normal(location: Array, u: Array, deviation: float) -> Array:
+    """Numbers of [0, 1] from a normal law around `location`, itself in [0, 1]; u uniform."""
+    xp = namespace(u)
+    ndtr, ndtri = _normal_distribution(xp)
+    below, above = ndtr((0.0 - location) / deviation), ndtr((1.0 - location) / deviation)
+    return xp.clip(location + deviation * ndtri(below + u * (above - below)), 0.0, 1.0)
+
+
+def _normal_distribution(xp: Any) -> tuple[Any, Any]:
+    """The normal distribution function and its inverse, for arrays of the namespace."""
+    if xp is np:
+        from scipy.special import ndtr, ndtri
+
+        return ndtr, ndtri
+    from jax.scipy import special
+
+    return special.ndtr, special.ndtri
+
+
+@dataclass(frozen=True)
+class Means:
+    """JADE's mu_F and mu_CR, which follow what succeeds."""
+
+    F: Array
+    CR: Array
+
+    @classmethod
+    def fresh(cls, xp: Any = np, F: float = 0.5, CR: float = 0.5) -> Means:
+        return cls(xp.asarray(F), xp.asarray(CR))
+
+    def draw(self, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
+        """F and CR (m,) around the means."""
+        return positive_cauchy(self.F, u_F), clipped_normal(self.CR, z_CR)
+
+    def learn(self, F: Array, CR: Array, success: Array, c: float) -> Means:
+        """A share c of the way to the means over the successes (m,): Lehmer's of F, the arithmetic one of CR."""
+        xp = namespace(F)
+        count = success.sum()
+        some = count > 0
+        sum_F, sum_FF, sum_CR = (xp.where(success, values, 0.0).sum() for values in (F, F * F, CR))
+        return Means(
+            F=xp.where(some, (1 - c) * self.F + c * sum_FF / (sum_F + ~some), self.F),  # + 1 without success: no 0 / 0
+            CR=xp.where(some, (1 - c) * self.CR + c * sum_CR / (count + ~some), self.CR),
+        )
+
+
+def by_rank(rank: Array, n: Array | int, u: Array) -> Array:
+    """A factor per rank 0 .. n - 1, the better the smaller: normal around (rank + 1) / n, redrawn until in (0, 1].
+
+    By inverse distribution from uniform numbers u, each in the place of a redrawing.
+    """
+    xp = namespace(u)
+    special = _special_functions(xp)
+    location = (rank + 1) / n
+    low, high = special.ndtr((0.0 - location) / SPREAD), special.ndtr((1.0 - location) / SPREAD)
+    z = special.ndtri(high - u * (high - low))
+    return xp.clip(location + SPREAD * z, TINY, 1.0)
+
+
+def _special_functions(xp: Any) -> Any:
+    if xp is np:
+        from scipy import special
+    else:
+        from jax.scipy import special
+    return special
+
+
+def any_of(values: Sequence[float], u: Array) -> Array:
+    """One of the values per uniform number (m,)."""
+    return namespace(u).asarray(values)[place(u, len(values))]
+
+
+def any_pair(pairs: Sequence[tuple[float, float]], u: Array) -> tuple[Array, Array]:
+    """One of the pairs per uniform number (m,), as F and CR."""
+    F, CR = zip(*pairs, strict=True)
+    return any_of(F, u), any_of(CR, u)
+
+
+@dataclass(frozen=True)
+class ParameterPool:
+    """Pairs of F and CR in the place of a memory: nothing is learned."""
+
+    pairs: tuple[tuple[float, float], ...]
+
+    def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
+        """F and CR (m,), a pair drawn with the number that would draw a cell of a memory."""
+        return any_pair(self.pairs, u_cell)

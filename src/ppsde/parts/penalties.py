@@ -28,8 +28,7 @@ from ..arrays import HUGE, Array, namespace
 from ..population import Population
 from ..streams import Stream
 from .census import extent, feasible_share, largest_violation, scaled
-from .fixed import by_keys, unchanged
-from .rules import Keys, Penalty, Points, ranking
+from .rules import Keys, Penalty, Points, by_keys, ranking, unchanged
 
 C, ALPHA = 0.5, 2.0  # Joines and Houck
 START, WINDOW, LIGHTER, HEAVIER = 1.0, 10, 2.0, 1.5  # Hadj-Alouane and Bean: lambda(1), k, beta1, beta2

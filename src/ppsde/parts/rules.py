@@ -2,6 +2,10 @@
 
 Points without values (not `valid`) come last under every rule, are never accepted and never count as a success.
 Stochastic ranking is the one rule that is not two keys; it stands at the end.
+
+A rule that stays: the technique of a run that judges by the same rule from its first generation to its last.
+
+What most techniques share stands here too: ranks by the keys of the rule, and no state to move on.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import numpy as np
 
 from ..arrays import HUGE, Array, namespace, order
 from ..population import Population, Scores
+from ..streams import Stream
 
 Keys = tuple[Array, Array]
 Points = Population | Scores
@@ -164,3 +169,27 @@ def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> A
     for k in range(count):
         value = step(k, value)
     return value
+
+
+def by_keys(technique: Any, rule: Rule, population: Population, rng: Stream) -> Array:
+    """The `rank` of a technique that has no other order than its rule's."""
+    return ranking(rule, population)
+
+
+def unchanged(technique: Any, population: Population, elapsed: Array) -> Any:
+    """The `after` of a technique that keeps nothing from one generation to the next."""
+    return technique
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same rule in every generation."""
+
+    always: Any  # a Rule, itself a frozen dataclass of arrays
+
+    def rule(self, population: Population, elapsed: Array, rng: Stream) -> Rule:
+        rule: Rule = self.always
+        return rule
+
+    rank = by_keys
+    after = unchanged

@@ -1,6 +1,10 @@
 """Populations that shrink along a run: arrays of fixed shape whose first `size` rows are alive.
 
 Dead rows have no values (f = violation = inf), so they sort last; their points are not to be evaluated or drawn.
+
+How many points a population has where nobody says.
+
+The first population: uniform in the box, after the points the user already has.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import numpy as np
 from ..algorithm import Task
 from ..arrays import Array, namespace
 from ..population import Population
+from ..streams import Stream
 
 
 def rounded(number: Array | float) -> Array:
@@ -50,3 +55,24 @@ def shrunk(population: Population, size: Array) -> Population:
         f=xp.where(stays, population.f, np.inf),
         violation=xp.where(stays, population.violation, np.inf),
     )
+
+
+def size_or_default(size: int | None, task: Task, per_variable: int = 5, least: int = 40) -> int:
+    """The size given, or so many points per variable but not less than a few: few variables need room too."""
+    return size or max(per_variable * task.dimension, least)
+
+
+def inside(task: Task, u: Array) -> Array:
+    """Uniform numbers (n, d) as points of the box."""
+    return namespace(u).minimum(task.lower + u * (task.upper - task.lower), task.upper)
+
+
+def first_points(task: Task, n: int, rng: Stream) -> Array:
+    """n points (n, d): those of `task.x0`, then uniform ones."""
+    x = inside(task, rng.uniform(n, task.dimension))
+    xp = namespace(x)
+    if task.x0 is None:
+        return x
+    if len(task.x0) > n:
+        raise ValueError(f"x0 holds {len(task.x0)} points; the population takes at most {n}")
+    return xp.concatenate([xp.asarray(task.x0), x[len(task.x0) :]])

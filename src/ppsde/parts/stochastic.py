@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from ..arrays import Array, namespace
 from ..population import Population
 from ..streams import Stream
-from .fixed import unchanged
-from .rules import Keys, Points, Rule, stochastic_ranking
+from .rules import Keys, Points, Rule, stochastic_ranking, unchanged
 
 PROBABILITY = 0.45  # of a comparison by the objective, in ranks
 FIRST, LAST = 0.475, 0.025  # of a coin, at the start and at the end of the budget

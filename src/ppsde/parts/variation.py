@@ -1,11 +1,16 @@
 """Strategies: how a trial vector is made from members of the population (mutation), and from its parent (crossover).
 
 Each takes the population's x (n, d), one index (m,) per role, and F (m,); each gives mutants (m, d).
+
+Strategies with two difference vectors, DE/best/2, DE/rand/2, DE/current-to-best/2 and others, by one formula.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..arrays import Array, gather, namespace
+from .indices import uniform_index
 
 
 def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Array, K: Array) -> Array:
@@ -53,3 +58,33 @@ def exponential(mutants: Array, parents: Array, CR: Array, u: Array, start: Arra
     d = mutants.shape[1]
     steps = (xp.arange(d) - start[:, None]) % d
     return xp.where(u[:, None] < CR[:, None] ** steps, mutants, parents)
+
+
+class Roles(NamedTuple):
+    """Who takes part in a mutant, an index (m,) each."""
+
+    base: Array
+    guide: Array
+    plus: Array
+    minus: Array
+    second_plus: Array
+    second_minus: Array
+
+
+def two_differences(x: Array, roles: Roles, K: Array, F: Array, second_F: Array) -> Array:
+    """x_base + K (x_guide - x_base) + F (x_plus - x_minus) + second_F (x_second_plus - x_second_minus).
+
+    Of the population's x (n, d) and factors that are columns (m, 1), or (m, d) where every component has its own.
+    Rows may have different strategies: a row whose base is its guide has no pull, one whose second factor is 0 has one
+    difference.
+    """
+    base, guide, plus, minus, second_plus, second_minus = (gather(x, role) for role in roles)
+    return base + K * (guide - base) + F * (plus - minus) + second_F * (second_plus - second_minus)
+
+
+def distinct(u: Array, n: int, i: Array) -> list[Array]:
+    """For uniform numbers u (count, m) as many indices (m,), different from each other and from i (m,)."""
+    taken = [i]
+    for row in u:
+        taken.append(uniform_index(row, n, *taken))
+    return taken[1:]

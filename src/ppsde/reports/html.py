@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .drawing import escape
 from .numbers import short
-from .svg import escape
 from .tables import Table
 
 

@@ -8,14 +8,13 @@ from importlib import resources
 
 from .. import __version__
 from . import palette
-from .drawing import Drawing
+from .drawing import RULES, Drawing, escape, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
 from .html import cell, embedded, fold, header, listed, plain_table, scrolling
 from .numbers import row as numbers
 from .numbers import short
 from .study import Study
-from .svg import RULES, escape, svg
 from .tables import Table, best_by_mean, mean_and_std, tables
 
 MEANS = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..experiments import Result, Store
 from ..experiments.database import StoreError
-from ..experiments.standing import Standing, standing
+from ..experiments.status import Standing, standing
 from ..stats import Outcomes, Records
 
 

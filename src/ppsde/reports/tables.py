@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from ..stats import Summary
-from .figures import Figures, unused
+from .figures import Figures, reached, unused
 from .findings import Findings
 from .numbers import short
-from .over_time import reached
 from .study import Study
 
 ECDF_ROWS = 40

@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import published, suites
 from ..batch import BatchResult, compile_batch, solve_batch
+from ..population import competition_violation
 from ..problem import Problem
-from ..violation import competition_violation
 from .cells import Ours, Row
 
 COLUMN_OF = {  # our methods and the columns they stand beside

@@ -3,10 +3,16 @@
 from ppsde.scipy import differential_evolution
 """
 
-from .arguments import STRATEGIES, UPDATINGS
-from .first_points import INITS, SMALLEST_POPULATION
-from .front import differential_evolution
-from .messages import BY_CALLBACK, CONVERGED, SPENT
+from .front import (
+    BY_CALLBACK,
+    CONVERGED,
+    INITS,
+    SMALLEST_POPULATION,
+    SPENT,
+    STRATEGIES,
+    UPDATINGS,
+    differential_evolution,
+)
 
 __all__ = [
     "BY_CALLBACK",

@@ -1,4 +1,9 @@
-"""Polishing: a feasible result improved by a method that needs no population."""
+"""SciPy's objective as this library calls one.
+
+SciPy's constraints as this library takes them, and how one point stands with them.
+
+Polishing: a feasible result improved by a method that needs no population.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,69 @@ from typing import Any
 import numpy as np
 
 from ..constraints import Limits
-from .constraints import values_at, violation_at
-from .function import Function
+from ..population import TOLERANCE
+
+
+class Function:
+    """The function with its arguments, rows (S, N) turned into SciPy's columns (N, S)."""
+
+    def __init__(self, func: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> None:
+        self._func, self._args, self.vectorized = func, args, vectorized
+
+    def __call__(self, x: np.ndarray) -> Any:
+        return self._func(x.T if self.vectorized else x, *self._args)
+
+    def value(self, x: np.ndarray) -> float:
+        """The value of one point."""
+        value = np.asarray(self._func(x[:, None] if self.vectorized else x, *self._args))
+        if np.iscomplexobj(value):
+            raise ValueError(f"the objective must be real; got complex: {value!r}")
+        return float(value.reshape(()))
+
+
+def in_rows(constraint: Any, k: int, vectorized: bool) -> Any:
+    """The constraint for rows, or for single points; without `keep_feasible`, which SciPy's own search ignores too."""
+    from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+
+    if isinstance(constraint, NonlinearConstraint):
+        fun = _Columns(constraint.fun) if vectorized else constraint.fun
+        return NonlinearConstraint(fun, constraint.lb, constraint.ub)
+    if isinstance(constraint, LinearConstraint):
+        return LinearConstraint(constraint.A, constraint.lb, constraint.ub)
+    if isinstance(constraint, Bounds):
+        return NonlinearConstraint(_itself, constraint.lb, constraint.ub)
+    raise ValueError(
+        f"constraint {k} must be a NonlinearConstraint, a LinearConstraint or Bounds; got {type(constraint).__name__}"
+    )
+
+
+class _Columns:
+    """A vectorised constraint of SciPy, (N, S) to (M, S) or (S,), as one of rows (S, N) to (S, M)."""
+
+    def __init__(self, fun: Callable[[np.ndarray], Any]) -> None:
+        self._fun = fun
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return np.atleast_2d(self._fun(x.T)).T
+
+
+def _itself(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def values_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+    """The values (k,) of a constraint at one point."""
+    return np.asarray(limit.fun(x[None] if vectorized else x), float).reshape(-1)
+
+
+def violation_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+    """How far each component of a constraint is missed at one point, beyond the tolerance if it is an equality."""
+    if np.isnan(x).any():
+        return np.full(1, np.inf)
+    c = values_at(limit, x, vectorized)
+    slack = np.where(limit.lower == limit.upper, TOLERANCE, 0.0)
+    missed: np.ndarray = np.maximum(np.maximum(limit.lower - c, c - limit.upper) - slack, 0.0)
+    return np.where(np.isnan(missed), np.inf, missed)
 
 
 @dataclass(frozen=True)

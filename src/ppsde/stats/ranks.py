@@ -1,11 +1,21 @@
-"""Ranks of algorithms within problems: 1 is the smallest value, ties get their mean, a missing value is worst."""
+"""Ranks of algorithms within problems: 1 is the smallest value, ties get their mean, a missing value is worst.
+
+Friedman's test: do the algorithms differ at all, judged by their ranks on each problem?
+
+The test of Friedman's aligned ranks (Hodges and Lehmann): ranks that compare problems with each other too.
+
+Quade's test: Friedman's, with problems weighted by how far the algorithms lie apart on them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from .tables import Row
 
 
 def rank_rows(values: ArrayLike) -> np.ndarray:
@@ -70,3 +80,212 @@ def checked_alpha(alpha: float) -> float:
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
     return float(alpha)
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """A test on ranks, with one or two statistics."""
+
+    algorithms: tuple[str, ...]
+    average_ranks: np.ndarray  # (algorithms,)
+    problems: int
+    statistics: tuple[Row, ...]  # name, statistic, degrees of freedom, p
+
+    @property
+    def p(self) -> float:
+        """The p-value of the last statistic, the sharper one where there are two."""
+        return float(self.statistics[-1]["p"])  # type: ignore[arg-type]
+
+    def rows(self) -> list[Row]:
+        """A row per algorithm, best first."""
+        return [
+            {"algorithm": self.algorithms[k], "average rank": float(self.average_ranks[k])}
+            for k in np.argsort(self.average_ranks, kind="stable")
+        ]
+
+    def test_rows(self) -> list[Row]:
+        """A row per statistic."""
+        return list(self.statistics)
+
+
+def friedman(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
+    """Friedman's test by chi-square, and in the sharper form of Iman and Davenport.
+
+    Parameters
+    ----------
+    values : array_like, (problems, algorithms)
+        Smaller is better; NaN is worst. At least two of each.
+    algorithms : sequence of str, optional
+
+    Returns
+    -------
+    RankTest
+        Chi-square is corrected for ties, as in `scipy.stats.friedmanchisquare`. Iman and Davenport's
+        F = (n - 1) chi2 / (n (k - 1) - chi2) has k - 1 and (k - 1)(n - 1) degrees of freedom; it is infinite, with
+        p = 0, where all problems rank the algorithms alike. Where all values of every problem are equal, chi-square
+        and F are 0 and p is 1.
+
+    References
+    ----------
+    Friedman, JASA 32 (1937) 675; Iman, Davenport, Communications in Statistics A 9 (1980) 571; Demsar, JMLR 7 (2006) 1.
+
+    Examples
+    --------
+    >>> from ppsde.stats import as_text
+    >>> test = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]], ["a", "b", "c"])
+    >>> print(as_text(test.rows()))
+    algorithm  average rank
+    a                  1.25
+    b                     2
+    c                  2.75
+    >>> print(as_text(test.test_rows(), digits=4))
+    test            statistic      df        p
+    chi-square            4.5     (2)   0.1054
+    Iman-Davenport      3.857  (2, 6)  0.08374
+    """
+    from scipy.stats import chi2, f
+
+    table = checked_table(values, problems=2, algorithms=2)
+    n, k = table.shape
+    ranks = rank_rows(table)
+    spread = ((ranks - (k + 1) / 2) ** 2).sum()  # n k (k^2 - 1) / 12 without ties
+    between = ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
+    chi_square = float((k - 1) * between / spread) if spread else 0.0
+    rest = n * (k - 1) - chi_square
+    F = (n - 1) * chi_square / rest if rest > 1e-12 * n * k else np.inf
+    statistics: tuple[Row, ...] = (
+        {"test": "chi-square", "statistic": chi_square, "df": (k - 1,), "p": float(chi2.sf(chi_square, k - 1))},
+        {
+            "test": "Iman-Davenport",
+            "statistic": float(F),
+            "df": (k - 1, (k - 1) * (n - 1)),
+            "p": float(f.sf(F, k - 1, (k - 1) * (n - 1))),
+        },
+    )
+    return RankTest(checked_names(algorithms, k), ranks.mean(axis=0), n, statistics)
+
+
+def aligned_ranks(values: ArrayLike) -> np.ndarray:
+    """Ranks 1 to n k of all values together, each less the mean of its problem; (problems, algorithms).
+
+    Parameters
+    ----------
+    values : array_like, (problems, algorithms)
+        Smaller is better, all finite: a missing value has no distance from the mean of its problem, so it has no
+        aligned rank. Put a value for it, and say so, or use `friedman`, where missing is worst.
+
+    Examples
+    --------
+    >>> aligned_ranks([[1.0, 3.0], [10.0, 16.0]]).tolist()
+    [[2.0, 3.0], [1.0, 4.0]]
+    """
+    from scipy.stats import rankdata
+
+    table = checked_table(values)
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(f"aligned ranks need finite values; got {table[row, column]} in row {row}, column {column}")
+    apart = table - table.mean(axis=1, keepdims=True)
+    rounding = table.shape[1] * np.finfo(float).eps * np.abs(table).max(axis=1, keepdims=True)
+    apart = np.where(np.abs(apart) <= rounding, 0.0, apart)  # so that problems without differences tie with each other
+    return rankdata(apart).reshape(table.shape)
+
+
+def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
+    """The test of Friedman's aligned ranks.
+
+    With R_j the sum of the aligned ranks of algorithm j and B_i that of problem i, the statistic
+
+        T = (k - 1) (sum_j R_j^2 - k n^2 (k n + 1)^2 / 4) / (sum_ij r_ij^2 - sum_i B_i^2 / k)
+
+    is compared with chi-square of k - 1 degrees of freedom. Without ties sum_ij r_ij^2 is k n (k n + 1)(2 k n + 1) / 6,
+    the form usually printed; the sum itself is right with ties as well.
+
+    Parameters
+    ----------
+    values : array_like, (problems, algorithms)
+        Smaller is better, all finite; at least two of each. The scale matters: a problem with large differences
+        weighs more, so values of unlike problems should be put on one scale first.
+    algorithms : sequence of str, optional
+
+    Returns
+    -------
+    RankTest
+        `average_ranks` are the means of the aligned ranks, between 1 and n k.
+
+    References
+    ----------
+    Hodges, Lehmann, Annals of Mathematical Statistics 33 (1962) 482; Garcia, Fernandez, Luengo, Herrera, Information
+    Sciences 180 (2010) 2044.
+
+    Examples
+    --------
+    >>> from ppsde.stats import as_text
+    >>> test = friedman_aligned([[1.0, 2.0, 6.0], [2.0, 5.0, 8.0], [1.0, 3.0, 14.0]], ["a", "b", "c"])
+    >>> print(as_text(test.rows()))
+    algorithm  average rank
+    a                   2.5
+    b                   4.5
+    c                     8
+    >>> print(as_text(test.test_rows()))
+    test           statistic   df         p
+    aligned ranks      4.997  (2)  0.082208
+    """
+    from scipy.stats import chi2
+
+    table = checked_table(values, problems=2, algorithms=2)
+    n, k = table.shape
+    ranks = aligned_ranks(table)
+    between = (ranks.sum(axis=0) ** 2).sum() - k * n**2 * (k * n + 1) ** 2 / 4
+    within = (ranks**2).sum() - (ranks.sum(axis=1) ** 2).sum() / k
+    T = float((k - 1) * between / within) if within else 0.0
+    statistic: Row = {"test": "aligned ranks", "statistic": T, "df": (k - 1,), "p": float(chi2.sf(T, k - 1))}
+    return RankTest(checked_names(algorithms, k), ranks.mean(axis=0), n, (statistic,))
+
+
+def quade(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
+    """Quade's test.
+
+    Each problem gets the weight q_i, the rank of its range among all problems. With s_ij = q_i (r_ij - (k + 1) / 2),
+    A = sum s_ij^2 and B = sum_j (sum_i s_ij)^2 / n, the statistic F = (n - 1) B / (A - B) is compared with the F
+    distribution of k - 1 and (k - 1)(n - 1) degrees of freedom.
+
+    Parameters
+    ----------
+    values : array_like, (problems, algorithms)
+        Smaller is better, all finite; at least two of each.
+    algorithms : sequence of str, optional
+
+    Returns
+    -------
+    RankTest
+        `average_ranks` are weighted by the problems' weights. F is infinite, with p = 0, where A = B.
+
+    References
+    ----------
+    Quade, JASA 74 (1979) 680; Conover, Practical Nonparametric Statistics, 3rd edition, 1999, p. 373.
+
+    Examples
+    --------
+    >>> from ppsde.stats import as_text
+    >>> test = quade([[1.0, 2.0, 3.0], [1.0, 9.0, 5.0], [2.0, 1.0, 7.0]], ["a", "b", "c"])
+    >>> print(as_text(test.test_rows()))
+    test   statistic      df        p
+    Quade    0.89655  (2, 4)  0.47676
+    """
+    from scipy.stats import f, rankdata
+
+    table = checked_table(values, problems=2, algorithms=2)
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(f"Quade's test needs finite values; got {table[row, column]} in row {row}, column {column}")
+    n, k = table.shape
+    ranks = rank_rows(table)
+    weight = rankdata(np.ptp(table, axis=1))
+    s = weight[:, None] * (ranks - (k + 1) / 2)
+    A, B = (s**2).sum(), (s.sum(axis=0) ** 2).sum() / n
+    no_rest = A - B <= 1e-12 * A
+    F = float((n - 1) * B / (A - B)) if not no_rest else np.inf if A else 0.0
+    df = (k - 1, (k - 1) * (n - 1))
+    statistic: Row = {"test": "Quade", "statistic": F, "df": df, "p": float(f.sf(F, *df))}
+    return RankTest(checked_names(algorithms, k), weight @ ranks / weight.sum(), n, (statistic,))

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from ..problem import Optimum, Problem
-from . import cec2006_g01_to_g12 as first
-from . import cec2006_g13_to_g24 as second
+from . import cec2006_formulas as first
+from . import cec2006_formulas as second
 from .cec2006_optima import BEST, PUBLISHED
 from .suite import Suite
 

@@ -20,10 +20,8 @@ import numpy as np
 
 from ..problem import Optimum, Problem
 from . import cec2017_formulas as formulas
-from .cec2017_evaluation import Evaluation
-from .cec2017_formulas import Values
-from .cec2017_history import CURRENT, HISTORICAL, VERSIONS
-from .cec2017_instances import OFFICIAL_DIMENSIONS, choose, parts
+from .cec2017_data import OFFICIAL_DIMENSIONS, choose, parts
+from .cec2017_formulas import CURRENT, HISTORICAL, VERSIONS, Evaluation, Values
 from .cec2017_optima import OPTIMA
 from .suite import Suite
 

@@ -2,11 +2,26 @@
 
 Each takes the shifted points `y` (n, D), and where the problem says so the transformed points `z = M y`, and gives the
 objective (n,), the inequalities and the equalities, each a tuple of columns (n,). C21 to C28 are C12 to C19 at `z`.
+
+Two defective versions of the suite that published tables rest on; for reproducing those tables and nothing else.
+
+`2016-matlab-batch`: the organisers' MATLAB code of 2016 with a whole population passed in one call. The chain term of
+C18 and C27 is taken from the first row for every row, so a point's value depends on what it is evaluated with.
+
+`2016-cpp`: the organisers' C++ code of 2016. C15 and C24 lack the absolute value, so their optimum is -5 pi / 4. The
+equality of C09 pairs each odd-numbered component with the even-numbered one after it, from the second pair on:
+h = sum over k = 2 .. D/2 of (y_{2k-1}^2 - y_{2k})^2. Two public copies of that code agree on this. A remark left in the
+corrected code of 2024 gives the last pair as k = D/2 - 1; the code that people ran is followed here, not the remark.
+
+What a CEC2017 problem computes: its formula at shifted and transformed rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import e, exp, pi
+from typing import Any
 
 import numpy as np
 
@@ -191,3 +206,64 @@ def c20(y: Array) -> Values:
     f = (0.5 + (wave * wave - 0.5) / (spread * spread)).sum(-1)
     c = xp.cos(y.sum(-1))
     return f, (c * c - 0.25 * c - 0.125, xp.exp(c) - exp(0.25)), ()
+
+
+CURRENT = "2024"  # the organisers' corrections of September 2024, on which MATLAB and C++ agree
+
+
+def c18_chain_of_the_first_row(y: Array) -> Values:
+    return on_chain(chain(y)[:1], y)
+
+
+def c09_pairs_across(y: Array) -> Values:
+    even = y[..., 1::2]
+    odd = y[..., 0::2][..., : even.shape[-1]]
+    link = (odd * odd - even)[..., 1:]
+    return y.max(-1), (even.prod(-1),), ((link * link).sum(-1),)
+
+
+def c15_without_absolute_value(y: Array) -> Values:
+    return on_shells(y.max(-1), y)
+
+
+# Version -> formulas that differ from the current ones, by the problem that gives the formula its name.
+HISTORICAL: Mapping[str, Mapping[str, Callable[..., Values]]] = {
+    "2016-matlab-batch": {"C18": c18_chain_of_the_first_row, "C27": c18_chain_of_the_first_row},
+    "2016-cpp": {
+        "C09": c09_pairs_across,
+        "C15": c15_without_absolute_value,
+        "C24": c15_without_absolute_value,
+    },
+}
+VERSIONS = (CURRENT, *HISTORICAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What a problem computes: the formula at the shifted and transformed rows. It can be pickled and traced."""
+
+    formula: Callable[..., Values]
+    shift: np.ndarray  # (d,)
+    matrices: tuple[np.ndarray, ...]  # each (d, d)
+    everything_rotated: bool
+
+    def __call__(self, x: Array) -> tuple[Array, Array, Array]:
+        xp = namespace(x)
+        # NumPy sums rows in another order when they do not lie one after the other, hence order="C".
+        y = np.subtract(x, self.shift, order="C") if xp is np else x - self.shift
+        z = tuple(_transform(y, matrix) for matrix in self.matrices)
+        f, g, h = self.formula(*z) if self.everything_rotated else self.formula(y, *z)
+        return f, _columns(xp, g, f), _columns(xp, h, f)
+
+
+def _transform(y: Array, matrix: np.ndarray) -> Array:
+    """The rows M y of all rows y; in NumPy each the same to the last bit whatever rows stand beside it."""
+    xp = namespace(y)
+    if xp is np:
+        # One product per row: a product of the whole would sum in an order that depends on the number of rows.
+        return np.matmul(y[:, None, :], matrix.T)[:, 0, :]
+    return xp.matmul(y, matrix.T, precision="highest")
+
+
+def _columns(xp: Any, columns: tuple[Array, ...], like: Array) -> Array:
+    return xp.stack(columns, axis=-1) if columns else xp.zeros((*like.shape, 0), like.dtype)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..population import search_violation
 from ..problem import Problem
-from ..violation import search_violation
 
 POINTS = 401  # per side of the grid
 CHUNK = 20_000  # rows evaluated at once

@@ -20,7 +20,7 @@ class Library:
 
     def version(self) -> str | None:
         if self.package == "ppsde":
-            from ppsde import __version__
+            from ... import __version__
 
             return __version__
         try:

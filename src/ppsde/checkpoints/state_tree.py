@@ -1,0 +1,336 @@
+"""Trees of dataclasses, as plain arrays by name and a description of plain JSON that puts them together again.
+
+A leaf comes back as what it was: an array, a NumPy number or a Python one, of the same type and with the same bits.
+A description names classes, but cannot bring any: it is rebuilt from classes that the caller already has, and what is
+made of others is not described in the first place.
+
+A run as plain data for a file, and back; what comes from a file is checked before it becomes a run.
+"""
+
+from __future__ import annotations
+
+import typing
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import Algorithm, Ask, Task
+from ..algorithms import ALGORITHMS, make
+from ..engines.run import Run, Snapshot
+from ..population import Population, checked_tolerance, evaluated
+from ..streams import NumpyStream
+from .state_file import CheckpointError
+
+DEEPEST = 50  # trees in trees
+_NUMBERS: dict[str, type] = {"float": float, "complex": complex}  # stored as arrays: JSON has no NaN and no -0.0
+
+
+def flatten(tree: Any, name: str, arrays: dict[str, np.ndarray], classes: Mapping[str, type], depth: int = 0) -> Any:
+    """The description of a tree; its numbers go into `arrays` under names that begin with `name`."""
+    if depth > DEEPEST:
+        raise CheckpointError(f"{name} cannot be stored: it is nested deeper than {DEEPEST}")
+    kind = type(tree)
+    if tree is None or kind in (bool, str):
+        return tree
+    if kind is int:
+        return {"int": str(tree)}
+    if kind in (tuple, list):
+        return {kind.__name__: [flatten(v, f"{name}[{k}]", arrays, classes, depth + 1) for k, v in enumerate(tree)]}
+    if is_dataclass(kind):
+        if classes.get(class_name(kind)) is not kind:
+            raise CheckpointError(f"{name} cannot be stored: its declared type does not tell of {class_name(kind)}")
+        named = [(field.name, getattr(tree, field.name)) for field in fields(kind)]
+        described = {n: flatten(v, f"{name}.{n}", arrays, classes, depth + 1) for n, v in named}
+        return {"class": class_name(kind), "fields": described}
+    form = "array" if kind is np.ndarray else "number" if isinstance(tree, np.generic) else kind.__name__
+    if form not in ("array", "number", *_NUMBERS):
+        raise CheckpointError(f"{name} cannot be stored: {kind.__name__} is neither numbers, text nor a dataclass")
+    arrays[name] = np.asarray(tree)
+    return {form: name}
+
+
+def rebuild(description: Any, arrays: Mapping[str, np.ndarray], classes: Mapping[str, type], depth: int = 0) -> Any:
+    """The tree that was described. `classes` are those it may be made of, by name."""
+    if depth > DEEPEST:
+        raise CheckpointError(f"a description is nested deeper than {DEEPEST}")
+    if description is None or isinstance(description, bool | str):
+        return description
+    if not isinstance(description, dict):
+        raise CheckpointError(f"a description cannot be a {type(description).__name__}")
+    if set(description) == {"class", "fields"}:
+        return _object(description["class"], description["fields"], arrays, classes, depth)
+    if len(description) != 1:
+        raise CheckpointError("a description must say one thing")
+    ((form, value),) = description.items()
+    if form in ("tuple", "list") and isinstance(value, list):
+        parts = [rebuild(part, arrays, classes, depth + 1) for part in value]
+        return tuple(parts) if form == "tuple" else parts
+    if not isinstance(value, str):
+        raise CheckpointError(f"a description holds {ascii(form)[:80]} of a {type(value).__name__}")
+    if form == "int":
+        return _int(value)
+    if form not in ("array", "number", *_NUMBERS):
+        raise CheckpointError(f"a description holds {ascii(form)[:80]}, which is no form of a value")
+    if value not in arrays:
+        raise CheckpointError(f"there is no array {value[:80]!a}")
+    array = arrays[value]
+    if form == "array":
+        return array
+    if array.ndim:
+        raise CheckpointError(f"{value[:80]!a} must be one number; it has shape {array.shape}")
+    return array[()] if form == "number" else _python_number(array, _NUMBERS[form])
+
+
+def class_name(kind: type) -> str:
+    """The name a class goes by in a description."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def classes_within(roots: Iterable[Any]) -> dict[str, type]:
+    """The dataclasses that trees are made of, by name: of those given as objects or classes, and of their fields.
+
+    What a field may hold is known from its declared type and, in an object, from what it holds.
+    """
+    found: dict[str, type] = {}
+    waiting = list(roots)
+    while waiting:
+        thing = waiting.pop()
+        kind = thing if isinstance(thing, type) else type(thing)
+        if isinstance(thing, tuple | list):
+            waiting += thing
+        elif is_dataclass(kind):
+            if not isinstance(thing, type):
+                waiting += [getattr(thing, field.name) for field in fields(kind)]
+            if class_name(kind) not in found:
+                found[class_name(kind)] = kind
+                waiting += _declared(kind)
+    return found
+
+
+@cache
+def _declared(kind: Any) -> list[type]:
+    """The classes in the declared types of a dataclass's fields, such as A and B of `A | tuple[B, ...]`."""
+    try:
+        waiting = list(typing.get_type_hints(kind).values())
+    except (NameError, TypeError, AttributeError):  # declared with names that exist for type checkers only
+        return []
+    classes = []
+    while waiting:
+        hint = waiting.pop()
+        waiting += typing.get_args(hint) if typing.get_origin(hint) is not typing.Literal else ()
+        if isinstance(hint, type) and is_dataclass(hint):
+            classes.append(hint)
+    return classes
+
+
+def _object(name: Any, parts: Any, arrays: Mapping[str, np.ndarray], classes: Mapping[str, type], depth: int) -> Any:
+    if not isinstance(name, str) or name not in classes:
+        raise CheckpointError(f"{ascii(name)[:120]} is no class of this algorithm")
+    kind: Any = classes[name]
+    names = [field.name for field in fields(kind)]
+    if not isinstance(parts, dict) or set(parts) != set(names):
+        raise CheckpointError(f"{name} must have the fields {', '.join(names)}")
+    tree = object.__new__(kind)
+    for field in names:  # as they were, without what the class does to new ones
+        object.__setattr__(tree, field, rebuild(parts[field], arrays, classes, depth + 1))
+    return tree
+
+
+def _int(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = None
+    if number is None or str(number) != text:
+        raise CheckpointError(f"{text[:80]!a} is no whole number")
+    return number
+
+
+def _python_number(array: np.ndarray, kind: type) -> Any:
+    if array.dtype != kind:
+        raise CheckpointError(f"a {kind.__name__} must be stored as {np.dtype(kind)}; got {array.dtype}")
+    return array.item()
+
+
+_WORD = 2**64
+_REQUESTS = 1000  # that a first population may take
+
+
+def described(snapshot: Snapshot, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """A snapshot as plain JSON; its arrays go into `arrays`."""
+    algorithm: Any = snapshot.algorithm
+    name = _name_of(algorithm)
+    settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
+    known = classes_within([algorithm if name is None else ALGORITHMS[name]])
+    alone = replace(snapshot, algorithm=None)  # type: ignore[arg-type]
+    return {
+        "made_with": _made_with(),
+        "algorithm": {
+            "name": name,
+            "class": class_name(type(algorithm)),
+            "settings": {key: flatten(value, f"settings.{key}", arrays, known) for key, value in settings.items()},
+        },
+        "run": flatten(alone, "run", arrays, _classes(algorithm, name)),
+    }
+
+
+def restored(content: Any, arrays: Mapping[str, np.ndarray], algorithm: Algorithm | None = None) -> Run:
+    """The run that was described, where it was.
+
+    An algorithm of the table is made anew; any other must be given, with the settings that it had.
+    """
+    if not isinstance(content, dict) or not {"made_with", "algorithm", "run"} <= set(content):
+        raise CheckpointError("it does not describe a run")
+    _compare_versions(content["made_with"])
+    algorithm = _algorithm(content["algorithm"], arrays, algorithm)
+    snapshot = rebuild(content["run"], arrays, _classes(algorithm, _name_of(algorithm)))
+    _check(snapshot)
+    try:
+        return Run.restored(replace(snapshot, algorithm=algorithm))
+    except Exception as error:  # whatever an algorithm does with a state that no run of it would make
+        raise CheckpointError(f"the run cannot go on from here: {type(error).__name__}: {error}") from error
+
+
+def _made_with() -> dict[str, str]:
+    from .. import __version__
+
+    return {"ppsde": __version__, "numpy": np.__version__}
+
+
+def _compare_versions(made_with: Any) -> None:
+    now = _made_with()
+    if made_with != now:
+        warnings.warn(
+            f"the checkpoint was made with {ascii(made_with)[:200]}, this is {now}: "
+            "the run goes on, but perhaps not to the same bits",
+            stacklevel=2,
+        )
+
+
+def _name_of(algorithm: Any) -> str | None:
+    """The name of the algorithm, or of one that differs by its settings alone; None if it is not in the table."""
+    same = [name for name, known in ALGORITHMS.items() if type(known) is type(algorithm)]
+    equal = [name for name in same if ALGORITHMS[name] == algorithm]
+    return next(iter(equal or same), None)
+
+
+def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], given: Any) -> Any:
+    if not isinstance(content, dict) or set(content) != {"name", "class", "settings"}:
+        raise CheckpointError("it does not describe an algorithm")
+    name, kind, described = content["name"], content["class"], content["settings"]
+    template = given if given is not None else ALGORITHMS.get(name) if isinstance(name, str) else None
+    if template is None:
+        raise CheckpointError(f"the algorithm {ascii(name or kind)[:120]} is not in the table; give it")
+    if kind != class_name(type(template)):
+        raise CheckpointError(f"it is of the algorithm {ascii(kind)[:120]}; got {class_name(type(template))}")
+    known = [field.name for field in fields(template)]
+    if not isinstance(described, dict) or set(described) != set(known):
+        raise CheckpointError(f"the algorithm has other settings now: {', '.join(known)}")
+    classes = classes_within([template])
+    settings = {key: rebuild(value, arrays, classes) for key, value in described.items()}
+    try:
+        made = replace(template, **settings) if given is not None else make(name, settings)
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"its settings are not possible: {error}") from None
+    if given is not None and made != given:
+        raise CheckpointError(f"it is of an algorithm with other settings: {made}; got {given}")
+    return made
+
+
+def _classes(algorithm: Any, name: str | None) -> dict[str, type]:
+    """The classes that a state of the algorithm may be made of, known from running code alone.
+
+    An algorithm of the table is started with its own settings, on a box and values made up for this: those of a
+    file could ask for a population of any size.
+    """
+    return _classes_of(algorithm) if name is None else _classes_by_name(name)
+
+
+@cache
+def _classes_by_name(name: str) -> dict[str, type]:
+    return _classes_of(ALGORITHMS[name])
+
+
+def _classes_of(algorithm: Algorithm) -> dict[str, type]:
+    return classes_within([Snapshot, Task, Population, _first_state(algorithm)])
+
+
+def _first_state(algorithm: Algorithm) -> Any:
+    coroutine = algorithm.start(Task(np.zeros(2), np.ones(2), 10**6), NumpyStream(0))
+    points: Any = None
+    with np.errstate(all="ignore"):
+        for _ in range(_REQUESTS):
+            try:
+                request = coroutine.send(points)
+            except StopIteration as end:
+                return end.value
+            x = request.x if isinstance(request, Ask) else request
+            none = np.empty((len(x), 0))
+            points = evaluated(x, x.sum(axis=1), none, none, 0.0)
+    raise CheckpointError(f"the first population took more than {_REQUESTS} requests")
+
+
+def _check(snapshot: Any) -> None:
+    """A snapshot that a run could have made, as far as this can be seen without the algorithm."""
+    if not isinstance(snapshot, Snapshot) or not isinstance(snapshot.task, Task):
+        raise CheckpointError("it does not describe a run")
+    for name in ("seed", "run", "generation", "attempt", "requests", "evaluations", "failed"):
+        value = getattr(snapshot, name)
+        if type(value) is not int or not 0 <= value < _WORD:
+            raise CheckpointError(f"{name} must be a whole number from 0 to 2**64 - 1")
+    task = snapshot.task
+    try:
+        checked_tolerance(snapshot.tolerance)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
+    if not _is_array(task.lower, (None,)) or not _is_array(task.upper, task.lower.shape) or not len(task.lower):
+        raise CheckpointError("the box must have a lower and an upper limit for each variable")
+    if not np.all((task.lower <= task.upper) & (np.abs(task.lower) < np.inf) & (np.abs(task.upper) < np.inf)):
+        raise CheckpointError("the limits of the box must be finite, and none below the other")
+    if type(task.max_evaluations) is not int or task.max_evaluations < 1:
+        raise CheckpointError("the budget must be a whole number >= 1")
+    d, x0 = len(task.lower), task.x0
+    if x0 is not None and not (_is_array(x0, (None, d)) and np.all((x0 >= task.lower) & (x0 <= task.upper))):
+        raise CheckpointError(f"x0 must be points of {d} variables inside the box")
+    counts = _check_points(snapshot.best, "best", d, 1, None)
+    counts = _check_points(snapshot.kept, "kept", d, 1, counts)
+    if snapshot.state is not None:
+        _check_points(getattr(snapshot.state, "population", False), "state.population", d, None, counts)
+    columns, rows = snapshot.columns, snapshot.rows
+    if type(columns) is not tuple or not all(isinstance(name, str) for name in columns):
+        raise CheckpointError("the columns of the history must be names")
+    if not _is_array(rows, (None, len(columns))) or (len(rows) > 0) != (snapshot.state is not None):
+        raise CheckpointError("the history does not fit the state")
+    for values in snapshot.given if type(snapshot.given) is tuple else (None,):
+        if type(values) is not tuple or len(values) != 3:
+            raise CheckpointError("values given must be f, g and h")
+        f, g, h = values
+        if not _is_array(f, (None,)) or not _is_array(g, (len(f), None)) or not _is_array(h, (len(f), None)):
+            raise CheckpointError("values given must be arrays f (n,), g (n, p) and h (n, q)")
+
+
+def _check_points(
+    points: Any, name: str, d: int, size: int | None, counts: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """Points of d variables with values of one shape; how many constraints they have."""
+    if points is None:
+        return counts
+    if not isinstance(points, Population) or not _is_array(points.x, (size, d)):
+        raise CheckpointError(f"{name} must be points of {d} variables")
+    n = len(points.x)
+    p, q = counts or (None, None)
+    values = _is_array(points.f, (n,)) and _is_array(points.violation, (n,))
+    if n == 0 or not values or not _is_array(points.g, (n, p)) or not _is_array(points.h, (n, q)):
+        raise CheckpointError(f"{name} must be points with values of fitting shapes")
+    return points.g.shape[1], points.h.shape[1]
+
+
+def _is_array(value: Any, shape: tuple[int | None, ...]) -> bool:
+    """Whether this is an array of 64-bit floats of that shape; None stands for any length."""
+    if type(value) is not np.ndarray or value.dtype != np.float64 or value.ndim != len(shape):
+        return False
+    return all(wanted is None or wanted == got for wanted, got in zip(shape, value.shape, strict=True))

@@ -1,0 +1,327 @@
+"""A run as plain data: enough to take it up again and end with the same bits.
+
+The host engine: drives one run step by step on NumPy. It never evaluates; it says what to, and is told.
+"""
+
+from __future__ import annotations
+
+import copy
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import Algorithm, Ask, State, Task
+from ..population import Population, evaluated
+from ..streams import NumpyStream
+
+Values = tuple[np.ndarray, np.ndarray, np.ndarray]  # f (n,), g (n, p), h (n, q)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run where its current generation began, and the values it got since. With nothing but settings: a new run."""
+
+    algorithm: Algorithm
+    task: Task
+    seed: int
+    run: int
+    tolerance: float
+    state: State | None = None  # None: the first population is still to be made
+    generation: int = 0  # the one in progress
+    attempt: int = 0  # at a first population
+    requests: int = 0  # answered before this generation
+    evaluations: int = 0  # likewise
+    failed: int = 0  # likewise
+    best: Population | None = None  # likewise
+    kept: Population | None = None
+    columns: tuple[str, ...] = ()  # of the history
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (generations, columns)
+    given: tuple[Values, ...] = ()  # the answers of this generation so far
+
+
+GIVE_UP = 100  # evaluations that must fail, none succeeding, before a run is called hopeless
+
+
+class Run:
+    """One run of an algorithm: `wanted` rows to evaluate now, `supply` their values, until `wanted` is None.
+
+    The budget is met exactly: the last request is cut, and what was cut comes back to the algorithm as not valid.
+    If every point of a first population fails, another is drawn, until `GIVE_UP` points have failed.
+    """
+
+    def __init__(self, algorithm: Algorithm, task: Task, *, seed: int, run: int = 0, tolerance: float) -> None:
+        self._take_up(Snapshot(algorithm, task, seed, run, tolerance))
+
+    @classmethod
+    def restored(cls, snapshot: Snapshot) -> Run:
+        """The run that the snapshot was taken of. It goes on as that one did, to the last bit."""
+        run = cls.__new__(cls)
+        run._take_up(snapshot)
+        return run
+
+    def snapshot(self) -> Snapshot:
+        """The run as plain data, at any moment. Arrays are shared with the run, which overwrites none."""
+        requests, evaluations, failed, best = self._before
+        return Snapshot(
+            self.algorithm,
+            self.task,
+            self.seed,
+            self.run,
+            self.tolerance,
+            state=self.state,
+            generation=self.generation,
+            attempt=self._attempt,
+            requests=requests,
+            evaluations=evaluations,
+            failed=failed,
+            best=best,
+            kept=self.kept,
+            columns=self._columns,
+            rows=self._table(),
+            given=tuple(self._given),
+        )
+
+    @property
+    def between_generations(self) -> bool:
+        """Whether the generation in progress has got no values yet, or the run is over."""
+        return not self._given
+
+    def _take_up(self, snapshot: Snapshot) -> None:
+        self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
+        self.seed, self.run = snapshot.seed, snapshot.run
+        self._is_in_pieces: Callable[[Any], bool] | None = None  # known from the first state on
+        self.state: State | None = snapshot.state
+        self.generation = snapshot.generation
+        self.requests = snapshot.requests  # answered so far, which is the number of the one that is up
+        self.evaluations = snapshot.evaluations
+        self.failed = snapshot.failed
+        self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
+        self.kept: Population | None = snapshot.kept  # one row: the best point that ever was in a population
+        self.wanted: np.ndarray | None = None  # (n, d)
+        self._attempt = snapshot.attempt
+        self._rows = np.empty(0, int)  # of the request, those that `wanted` holds
+        self._request = np.empty((0, 0))  # (n, d), all rows
+        self._columns = snapshot.columns
+        self._recorded = array("d", snapshot.rows.ravel())  # the history, row after row
+        self._begin()
+        if not self._over:
+            self._step(None)
+        for values in snapshot.given:
+            self.supply(*values)
+
+    def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """The values of the wanted rows: f (n,), g (n, p), h (n, q); NaN where an evaluation failed."""
+        if self.wanted is None:
+            raise ValueError("the run is over; no values are wanted")
+        # Copies: the caller may use its arrays again, and sums over rows depend on how an array lies in memory.
+        values = (np.array(f, float, order="C"), np.array(g, float, order="C"), np.array(h, float, order="C"))
+        points = evaluated(self.wanted, *values, self.tolerance)
+        self.requests += 1
+        self.evaluations += points.size
+        self.failed += int(points.size - np.count_nonzero(points.valid))
+        self.best = _better(self.best, points)
+        self._given.append(values)
+        self._step(self._spread(points))
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the run was given up because no evaluation gave values."""
+        return self.state is None and self._before[1] >= GIVE_UP
+
+    @property
+    def _over(self) -> bool:
+        return self.hopeless if self.state is None else self._before[1] >= self.task.max_evaluations
+
+    @property
+    def completed(self) -> int:
+        """Generations made to their end, the start not counted."""
+        return max(0, self._recorded_rows - 1)
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """What was recorded after each generation, the start included, column by column."""
+        return {name: column.copy() for name, column in zip(self._columns, self._table().T, strict=True)}
+
+    @property
+    def answer(self) -> Population | None:
+        """The one point (a row) that the method's original program would report now; None before there is one."""
+        if self.state is None or self.kept is None:
+            return None
+        return self.algorithm.answer(self.state, self.kept)
+
+    @property
+    def latest(self) -> Mapping[str, float]:
+        """The last row of the history."""
+        return dict(zip(self._columns, self._recorded[len(self._recorded) - len(self._columns) :], strict=True))
+
+    def _table(self) -> np.ndarray:
+        """The history (generations, columns)."""
+        return np.array(self._recorded).reshape(self._recorded_rows, len(self._columns))
+
+    @property
+    def _recorded_rows(self) -> int:
+        return len(self._recorded) // len(self._columns) if self._columns else 0
+
+    def _step(self, points: Population | None) -> None:
+        """Drive the coroutine until it wants values that the budget still allows, or the run ends."""
+        with np.errstate(all="ignore"):  # points without values are infinite: differences of those are no accident
+            while True:
+                try:
+                    request = self._coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
+                except StopIteration as end:
+                    if not self._finish(end.value):
+                        return
+                    points = None
+                    continue
+                if self._ask(request):
+                    return
+                points = self._nothing()
+
+    def _ask(self, request: Any) -> bool:
+        """Put up the request; false if the budget leaves nothing of it."""
+        x, wanted = (request.x, request.wanted) if isinstance(request, Ask) else (request, None)
+        rows = np.arange(len(x)) if wanted is None else np.flatnonzero(wanted)
+        self._request = x
+        self._rows = rows[: self.task.max_evaluations - self.evaluations]
+        self.wanted = x[self._rows] if len(self._rows) < len(x) else x
+        return len(self._rows) > 0
+
+    def _finish(self, state: State) -> bool:
+        """Take the state a coroutine ended with; false if the run ends with it."""
+        self.wanted = None
+        spent = self.evaluations >= self.task.max_evaluations
+        if self.state is None and not state.population.valid.any() and not spent:
+            self._attempt += 1
+        else:
+            self.state = (
+                state if self._is_in_pieces is not None and not self._is_in_pieces(state) else self._mend(state)
+            )
+            if not self._kept_is_best():
+                self.kept = _better(self.kept, self.state.population)
+            self._record(self.state)
+            self.generation += not spent
+        self._begin()
+        return not self._over
+
+    def _mend(self, state: State) -> State:
+        """The state in one piece; from then on a quick look tells whether another one is."""
+        self._is_in_pieces = _looks_for_pieces(state)
+        return _in_one_piece(state)
+
+    def _kept_is_best(self) -> bool:
+        """Whether nothing better can be in a population than what is kept already."""
+        kept, best = self.kept, self.best
+        return (
+            kept is not None and best is not None and kept.violation[0] == best.violation[0] and kept.f[0] == best.f[0]
+        )
+
+    def _begin(self) -> None:
+        """Begin a generation, or another attempt at the first population."""
+        self._before = (self.requests, self.evaluations, self.failed, self.best)
+        self._given: list[Values] = []
+        rng = NumpyStream(self.seed, self.run, self.generation, self._attempt if self.state is None else 0)
+        if self.state is None:
+            self._coroutine = self.algorithm.start(self.task, rng)
+        else:
+            self._coroutine = self.algorithm.generation(self.state, self.task, rng)
+
+    def _spread(self, points: Population) -> Population:
+        """The points back in the places of the whole request; what was not evaluated is not valid."""
+        n = len(self._request)
+        if points.size == n:
+            return points
+        whole = self._nothing()
+        f, violation = whole.f, whole.violation
+        g, h = np.full((n, points.g.shape[1]), np.nan), np.full((n, points.h.shape[1]), np.nan)
+        f[self._rows], violation[self._rows], g[self._rows], h[self._rows] = (
+            points.f,
+            points.violation,
+            points.g,
+            points.h,
+        )
+        return Population(self._request, f, violation, g, h)
+
+    def _nothing(self) -> Population:
+        """The request with no row evaluated."""
+        n = len(self._request)
+        p, q = (self.best.g.shape[1], self.best.h.shape[1]) if self.best is not None else (0, 0)
+        infinite = np.full(n, np.inf)
+        return Population(self._request, infinite, infinite.copy(), np.full((n, p), np.nan), np.full((n, q), np.nan))
+
+    def _record(self, state: State) -> None:
+        best, population = self.best, state.population
+        row = {
+            "evaluations": self.evaluations,
+            "f": best.f[0] if best is not None else np.nan,
+            "violation": best.violation[0] if best is not None else np.nan,
+            "feasible_share": population.feasible_share,
+            **self.algorithm.watch(state),
+        }
+        if not self._columns:
+            self._columns = tuple(row)
+        self._recorded.extend(float(row[name]) for name in self._columns)
+
+
+def _better(best: Population | None, points: Population) -> Population | None:
+    """The best single point of both, the first where they tie; points without values do not count."""
+    row = points.best()
+    if points.violation[row] == np.inf:
+        return best
+    if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
+        return points.take([row])
+    return best
+
+
+def _in_one_piece(tree: Any) -> Any:
+    """The tree, every array of it contiguous, so that a state computes the same before and after it was stored."""
+    if type(tree) is np.ndarray:
+        return tree if tree.flags.forc else tree.copy()
+    if type(tree) is tuple:
+        return tuple(map(_in_one_piece, tree))
+    kind: Any = type(tree)
+    changed = {}
+    for name in _names_of(kind):
+        old = getattr(tree, name)
+        new = _in_one_piece(old)
+        if new is not old:
+            changed[name] = new
+    if not changed:
+        return tree
+    tree = copy.copy(tree)
+    for name, value in changed.items():
+        object.__setattr__(tree, name, value)
+    return tree
+
+
+def _looks_for_pieces(tree: Any) -> Callable[[Any], bool] | None:
+    """A quick test whether some array of a tree like this one is not contiguous; None where there is no quick one."""
+    paths = _paths_of(tree)
+    if len(paths) < 2 or None in paths:
+        return None
+    leaves = attrgetter(*paths)  # type: ignore[arg-type]  # None was ruled out
+    return lambda like: not all(leaf.flags.forc for leaf in leaves(like))
+
+
+def _paths_of(tree: Any, before: str = "") -> list[str | None]:
+    """Where the arrays of a tree stand, as dotted names; None stands for what has none, such as a tuple of arrays."""
+    paths: list[str | None] = []
+    kind: Any = type(tree)
+    for name in _names_of(kind):
+        value = getattr(tree, name)
+        if type(value) is np.ndarray or isinstance(value, np.generic):  # a scalar has the same flags, and is whole
+            paths.append(before + name)
+        elif type(value) is tuple:
+            paths.append(None)
+        else:
+            paths += _paths_of(value, f"{before}{name}.")
+    return paths
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

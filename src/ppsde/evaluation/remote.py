@@ -1,0 +1,344 @@
+"""What evaluators have in common that send rows away and get replies.
+
+Evaluation by any `concurrent.futures.Executor`.
+
+Evaluation by a callable like `map`, as `multiprocessing.Pool.map` is.
+
+Evaluation by a Dask cluster.
+
+Evaluation in a child of whatever process this is called in, so that a poisonous evaluation leaves that one alone.
+
+For executors and clusters: their workers are not ours to kill, and one that dies may take others' work with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from .local import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, Reply, chunks, missing
+from .pool import Pool
+from .sending import add_to_path
+from .values import EvaluatorLost, Outcome
+
+
+class ByReplies(Evaluator):
+    """`size(rows)` says how many rows go together if there are so many; `end` is what `close` does."""
+
+    def __init__(self, size: Callable[[int], int], end: Callable[[], None]) -> None:
+        super().__init__()
+        self._size, self._end = size, end
+
+    def close(self) -> None:
+        self._end()
+
+    def _received(self, reply: Reply, rows: Sequence[int], outcomes: dict[int, Outcome], done: Done | None) -> None:
+        """Take in what came back for those rows."""
+        self.calls += reply.calls
+        self.names = reply.names or self.names
+        for row, outcome in zip(rows, reply.outcomes, strict=True):
+            outcomes[row] = outcome
+            if done is not None:
+                done(row, outcome)
+
+
+class Futures(ByReplies):
+    """Sends rows, or chunks of them, and takes outcomes in the order they come.
+
+    Parameters
+    ----------
+    send : callable
+        Starts the evaluation of several arrays of rows (n, d) and returns a future of a `Reply` for each.
+    size : callable
+        How many rows go into one array, if so many are to be evaluated.
+    again : callable
+        Whether what a future raised is no fault of the rows, so that they are to be sent again.
+    end : callable
+        What `close` does.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[list[np.ndarray]], list[Any]],
+        size: Callable[[int], int],
+        again: Callable[[BaseException], bool],
+        end: Callable[[], None],
+    ) -> None:
+        super().__init__(size, end)
+        self._send, self._again = send, again
+
+    def submit(
+        self,
+        x: np.ndarray,
+        done: Done | None = None,
+        known: Mapping[int, Outcome] = NOTHING_KNOWN,
+        check: Check | None = None,
+    ) -> Sequence[Outcome]:
+        outcomes = dict(known)
+        rows = missing(x, known)
+        finished: SimpleQueue[tuple[list[int], Any]] = SimpleQueue()
+        waiting = chunks(rows, self._size(len(rows)))
+        running: list[Any] = []
+        try:
+            while len(outcomes) < len(x):
+                if check is not None:
+                    check()
+                if waiting:
+                    running += self._begin(x, waiting, finished)
+                    waiting = []
+                try:
+                    sent, future = finished.get(timeout=PULSE)
+                except Empty:
+                    continue
+                reply = self._reply(future)
+                if reply is None:
+                    waiting.append(sent)
+                    continue
+                self._received(reply, sent, outcomes, done)
+        except BaseException:
+            for future in running:
+                future.cancel()  # of those that have begun, this does nothing
+            raise
+        return [outcomes[row] for row in range(len(x))]
+
+    def _begin(self, x: np.ndarray, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]) -> list[Any]:
+        try:
+            futures = self._send([x[rows] for rows in pieces])
+        except Exception as error:  # shut down, broken, closed
+            raise EvaluatorLost(f"the executor takes no more work: {type(error).__name__}: {error}") from error
+        for rows, future in zip(pieces, futures, strict=True):
+            future.add_done_callback(partial(_queue, finished, rows))
+        return futures
+
+    def _reply(self, future: Any) -> Reply | None:
+        """What came back; None if it must be sent again. User code never raises here: it is caught where it runs."""
+        try:
+            reply: Reply = future.result()
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            if self._again(error):
+                return None
+            raise EvaluatorLost(f"the executor failed with {type(error).__name__}: {error}") from error
+        return reply
+
+
+def by_executor(
+    executor: Executor, task: Callable[[np.ndarray], Reply], size: Callable[[int], int], end: Callable[[], None]
+) -> Futures:
+    """An evaluator that gives everything to an executor, which stays the user's: it is not shut down."""
+
+    def send(pieces: list[np.ndarray]) -> list[Any]:
+        return [executor.submit(task, x) for x in pieces]
+
+    return Futures(send, size, lambda error: False, end)
+
+
+def _queue(finished: SimpleQueue[tuple[list[int], Any]], rows: list[int], future: Any) -> None:
+    finished.put((rows, future))
+
+
+class Mapped(ByReplies):
+    """Gives rows, or chunks of them, to the map; outcomes are taken in their order, as early as it gives them."""
+
+    def __init__(
+        self,
+        over: Callable[[Callable[[np.ndarray], Reply], Iterable[np.ndarray]], Iterable[Reply]],
+        task: Callable[[np.ndarray], Reply],
+        size: Callable[[int], int],
+        end: Callable[[], None],
+    ) -> None:
+        super().__init__(size, end)
+        self._over, self._task = over, task
+
+    def submit(
+        self,
+        x: np.ndarray,
+        done: Done | None = None,
+        known: Mapping[int, Outcome] = NOTHING_KNOWN,
+        check: Check | None = None,
+    ) -> Sequence[Outcome]:
+        outcomes = dict(known)
+        rows = missing(x, known)
+        pieces = chunks(rows, self._size(len(rows)))
+        if check is not None:
+            check()
+        replies = iter(self._guarded(lambda: self._over(self._task, [x[piece] for piece in pieces])))
+        for piece in pieces:
+            reply = self._guarded(lambda: next(replies, None))
+            if not isinstance(reply, Reply) or len(reply.outcomes) != len(piece):
+                raise EvaluatorLost(f"the map must give one result per item, in their order; it gave {reply!r}")
+            self._received(reply, piece, outcomes, done)
+            if check is not None:
+                check()
+        return [outcomes[row] for row in range(len(x))]
+
+    def _guarded(self, step: Callable[[], Any]) -> Any:
+        """User code never raises here: it is caught where it runs. So this is the map's own failure."""
+        try:
+            return step()
+        except Exception as error:
+            raise EvaluatorLost(f"the map failed with {type(error).__name__}: {error}") from error
+
+
+ATTEMPTS = 3  # after the scheduler has given a task up, each of which it repeats by itself several times
+
+
+class DaskCluster(Futures):
+    """Sends rows to a Dask client, which stays the user's.
+
+    Every evaluation runs in a child of the Dask worker that got it. So a poisonous one fails alone, and a worker that
+    dies was killed by something else: its tasks are run again elsewhere, by the scheduler and if need be by us.
+    """
+
+    def __init__(self, client: Any, task: Isolated) -> None:
+        if getattr(client, "asynchronous", False):
+            raise ValueError("workers must be a Dask Client that is not asynchronous")
+        self._client, self._task = client, task
+        self._sent = 0
+        self._given_up = 0
+
+        def send(pieces: list[np.ndarray]) -> list[Any]:
+            keys = [f"ppsde-{task.name}-{self._sent + k}" for k in range(len(pieces))]
+            self._sent += len(pieces)
+            futures: list[Any] = client.map(task, pieces, key=keys, pure=False)
+            return futures
+
+        def size(rows: int) -> int:
+            return -(-rows // max(1, sum(client.nthreads().values()))) if task.rows_together else 1
+
+        super().__init__(send, size, self._to_be_sent_again, self._end_children)
+
+    def _to_be_sent_again(self, error: BaseException) -> bool:
+        from distributed import KilledWorker
+
+        if not isinstance(error, KilledWorker):
+            return False
+        self._given_up += 1
+        return self._given_up <= ATTEMPTS
+
+    def _end_children(self) -> None:
+        end_children(self._task.name)  # the workers of a cluster may be threads of this process
+        with suppress(Exception):  # a cluster that is gone has no children either
+            self._client.run(_end_children, self._task.name, wait=False)
+
+
+async def _end_children(name: str) -> None:  # what is not waited for must be a coroutine
+    end_children(name)
+
+
+FREE_SECONDS = 8.0  # how long a child with nothing to do is kept
+
+
+@dataclass(frozen=True)
+class Isolated:
+    """A packed `Caller`, to be called in a child process; sent anywhere, it finds or starts that child there."""
+
+    name: str  # of the run; what belongs to a run can be ended together
+    function: bytes
+    path: tuple[str, ...]
+    timeout: float | None
+    memory: int | None
+    rows_together: bool
+
+    def __call__(self, x: np.ndarray) -> Reply:
+        child = _KEPT.take(self)
+        try:
+            before = child.calls
+            outcomes = list(child.submit(x, check=lambda: _KEPT.raise_if_ended(self.name)))
+        except BaseException:
+            child.close()
+            raise
+        _KEPT.give(self, child)
+        return Reply(outcomes, child.calls - before, child.names)
+
+
+class Ended(RuntimeError):
+    """The run that this evaluation belongs to is over."""
+
+
+class _Children:
+    """Children that are free at the moment, by what they are for. Several threads may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: dict[Isolated, list[tuple[float, Pool]]] = {}  # since when, and which
+        self._ended: set[str] = set()
+        self._sweeping = False
+
+    def take(self, task: Isolated) -> Pool:
+        self.raise_if_ended(task.name)
+        with self._lock:
+            free = self._free.get(task)
+            if free:
+                return free.pop()[1]
+        add_to_path(task.path)
+        return Pool(task.function, 1, task.timeout, task.memory, task.rows_together)
+
+    def give(self, task: Isolated, child: Pool) -> None:
+        with self._lock:
+            if task.name not in self._ended:
+                self._free.setdefault(task, []).append((monotonic(), child))
+                if not self._sweeping:
+                    self._sweeping = True
+                    threading.Thread(target=self._sweep, name="ppsde-children", daemon=True).start()
+                return
+        child.close()
+
+    def end(self, name: str | None = None) -> None:
+        """End the free children of a run, or of all; those that are busy end as soon as they notice."""
+        with self._lock:
+            if name is not None:
+                self._ended.add(name)
+            over = [self._free.pop(task) for task in list(self._free) if name in (None, task.name)]
+        for _, child in (pair for group in over for pair in group):
+            child.close()
+
+    def raise_if_ended(self, name: str) -> None:
+        if name in self._ended:
+            raise Ended(f"run {name} is over")
+
+    def forget(self) -> None:
+        """After a fork, the children are those of the other process."""
+        for _, child in (pair for group in self._free.values() for pair in group):
+            child.forget()
+        self.__init__()  # type: ignore[misc]
+
+    def _sweep(self) -> None:
+        """End what nobody has asked for in a while: whoever is done with an executor cannot tell its workers."""
+        while True:
+            sleep(FREE_SECONDS / 4)
+            with self._lock:
+                old = []
+                for task, free in list(self._free.items()):
+                    old += [child for since, child in free if monotonic() - since > FREE_SECONDS]
+                    self._free[task] = [pair for pair in free if pair[1] not in old]
+                    if not self._free[task]:
+                        del self._free[task]
+                self._sweeping = bool(self._free)
+                going_on = self._sweeping
+            for child in old:
+                child.close()
+            if not going_on:
+                return
+
+
+_KEPT = _Children()
+atexit.register(_KEPT.end)
+os.register_at_fork(after_in_child=_KEPT.forget)
+
+
+def end_children(name: str) -> None:
+    """End the children of a run in this process, also those that are evaluating."""
+    _KEPT.end(name)

@@ -1,0 +1,246 @@
+"""A process that starts, reaps and kills worker processes, and takes them along when its owner is gone.
+
+The owner may be killed at any moment and cannot clean up after itself then. So the workers are not its children but
+those of the nursery, a small process that never runs a user's code, always listens, and ends when its owner's end of
+the line is closed or its owner is no longer its parent. It kills a worker together with all processes that the worker
+started, and on Linux it also inherits, and ends, those that left the worker's group. It has its own session, so that
+Ctrl-C in a terminal reaches the owner alone.
+
+Workers are forked from it: everything they need is imported already, so that one is replaced in milliseconds. Unlike
+those of `multiprocessing`, they do not import the user's script, which needs no guard therefore.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+START, KILL = 1, 2
+ORDER = struct.Struct("<II")  # what to do, and the number of a worker
+NEWS = struct.Struct("<Ii")  # the number of a worker that ended, and how: an exit status, or minus a signal
+LOOK_FOR_OWNER = 1.0  # seconds
+SECONDS_TO_END = 5.0
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+CODE = "import sys; sys.path.insert(0, sys.argv[1]); from ppsde.evaluation.nursery import keep; keep(*sys.argv[2:])"
+
+
+class Nursery:
+    """The owner's side."""
+
+    def __init__(self, one_thread: bool) -> None:
+        mine, theirs = socket.socketpair()
+        source = str(Path(__file__).resolve().parents[2])
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", CODE, source, str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                env={**os.environ, **(dict.fromkeys(THREADS, "1") if one_thread else {})},
+            )
+        self._line = mine
+        self._rest = b""
+
+    def fileno(self) -> int:
+        return self._line.fileno()
+
+    def start(self, number: int) -> Connection:
+        """Start a worker; what it is to do is sent by the connection."""
+        mine, theirs = socket.socketpair()
+        with theirs:
+            connection = Connection(mine.detach())
+            try:
+                socket.send_fds(self._line, [ORDER.pack(START, number)], [theirs.fileno()])
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def kill(self, number: int) -> None:
+        """Kill a worker and what it started."""
+        self._line.sendall(ORDER.pack(KILL, number))
+
+    def news(self) -> list[tuple[int, int]]:
+        """Workers that ended since the last time, and how. Raises EOFError when the nursery itself is gone."""
+        with suppress(BlockingIOError):
+            piece = self._line.recv(4096, socket.MSG_DONTWAIT)
+            if not piece:
+                raise EOFError("the nursery is gone")
+            self._rest += piece
+        whole = len(self._rest) // NEWS.size * NEWS.size
+        told, self._rest = self._rest[:whole], self._rest[whole:]
+        return list(NEWS.iter_unpack(told))
+
+    def close(self) -> None:
+        """End all workers, and the nursery."""
+        self._line.close()
+        try:
+            self._process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def forget(self) -> None:
+        """Hang up without waiting: after a fork, the nursery is the other process's child, and it stays."""
+        self._line.close()
+        self._process.returncode = 0  # so that nobody complains of it being left behind
+
+
+def keep(line: str, owner: str) -> None:
+    """The nursery's own life, until the owner hangs up or is gone."""
+    from . import pool
+
+    for name in ("cloudpickle", "threadpoolctl"):  # once here, not again in every worker
+        with suppress(ImportError):
+            import_module(name)
+    _inherit_orphans()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    listening, waking = socket.socketpair()
+    listening.setblocking(False)
+    waking.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # only for the byte that it sends
+    signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    workers: dict[int, int] = {}  # process: number
+    orders = socket.socket(fileno=int(line))
+    try:
+        while os.getppid() == int(owner):
+            readable, _, _ = select.select([orders, listening], [], [], LOOK_FOR_OWNER)
+            if listening in readable:
+                with suppress(BlockingIOError):
+                    while listening.recv(4096):
+                        pass
+            _tell_who_ended(workers, orders)
+            if orders in readable:
+                order, descriptors, _, _ = socket.recv_fds(orders, ORDER.size, 1)
+                if len(order) < ORDER.size:
+                    break
+                what, number = ORDER.unpack(order)
+                if what == START:
+                    _start(number, descriptors[0], workers, orders, [orders, listening, waking], pool.serve)
+                else:
+                    for process in [process for process, known in workers.items() if known == number]:
+                        _kill_group(process)
+    except (BrokenPipeError, ConnectionResetError):  # hung up while being told something
+        pass
+    finally:
+        _end_all(list(workers))
+        os._exit(0)
+
+
+def _start(
+    number: int,
+    descriptor: int,
+    workers: dict[int, int],
+    orders: socket.socket,
+    ours: list[socket.socket],
+    serve: Callable[[Connection], None],
+) -> None:
+    nursery = os.getpid()
+    try:
+        process = os.fork()
+    except OSError as error:  # too many processes, no memory
+        os.close(descriptor)
+        orders.sendall(NEWS.pack(number, error.errno or 1))
+        return
+    if process:
+        os.close(descriptor)
+        with suppress(OSError):
+            os.setpgid(process, process)  # both do it, so that it is done when either goes on
+        workers[process] = number
+        return
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for heeded in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(heeded, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for end in ours:
+            end.close()
+        os.setpgid(0, 0)
+        _die_with_parent(nursery)
+        serve(Connection(descriptor))
+        status = 0
+    finally:
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _tell_who_ended(workers: dict[int, int], orders: socket.socket) -> None:
+    while True:
+        try:
+            # Only looked at first: while the process is not reaped, its number and its group cannot be another's.
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if found is None:
+            return
+        if found.si_pid in workers:
+            _kill_group(found.si_pid)
+        _, status = os.waitpid(found.si_pid, 0)
+        if found.si_pid in workers:
+            orders.sendall(NEWS.pack(workers.pop(found.si_pid), os.waitstatus_to_exitcode(status)))
+
+
+def _kill_group(process: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def _end_all(workers: list[int]) -> None:
+    """Kill the workers' groups, then whoever else was left to the nursery by them."""
+    for process in workers:
+        _kill_group(process)
+    while True:
+        try:
+            os.waitpid(-1, os.WNOHANG)
+            for process in _children():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except OSError:  # not Linux, or one without that list
+        return []
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _inherit_orphans() -> None:
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _die_with_parent(parent: int) -> None:
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone already
+        os._exit(1)
