@@ -41,8 +41,8 @@ def test_a_jitted_function_is_compiled_by_itself_and_anything_else_is_not(monkey
     from ppsde import minimize as module  # noqa: F401
 
     calls = []
-    original = sys.modules["ppsde.minimize"].compiled_result
-    monkeypatch.setattr(sys.modules["ppsde.minimize"], "compiled_result", lambda *a: calls.append(1) or original(*a))
+    original = sys.modules["ppsde.minimize"]._compiled
+    monkeypatch.setattr(sys.modules["ppsde.minimize"], "_compiled", lambda *a: calls.append(1) or original(*a))
     jitted = jax.jit(lambda x: (x**2).sum())
     ppsde.minimize(jitted, BOX, max_evaluations=200, rng=1)
     assert len(calls) == 1

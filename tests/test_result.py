@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.durations import duration
-from ppsde.result import constraint_reports
+from ppsde.result import constraint_reports, duration
 
 BOX = [(-5.0, 5.0)] * 2
 

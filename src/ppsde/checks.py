@@ -25,3 +25,9 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
     if isinstance(value, bool) or not integer or value < least:
         raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
     return int(value)
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is None or a finite number of seconds above 0."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf):
+        raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")

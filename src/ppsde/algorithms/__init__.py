@@ -5,7 +5,7 @@ One paper per file, and the table of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
@@ -78,7 +78,7 @@ ALGORITHMS = Table(
 )
 
 
-def make(method: str, options: dict[str, Any] | None = None) -> Any:
+def make(method: str, options: Mapping[str, Any] | None = None) -> Any:
     """The algorithm of that name with the given settings."""
     if not isinstance(method, str) or method not in ALGORITHMS:
         raise ValueError(f"unknown method {method!r}; expected one of {', '.join(ALGORITHMS)}")

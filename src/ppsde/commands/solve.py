@@ -10,10 +10,10 @@ from typing import Any
 
 from ..algorithms import make
 from ..checkpoints.checkpoint import peek
-from ..durations import times
+from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
-from ..search import CHECKPOINT_EVERY
-from ..status import ERROR, INTERRUPTED, TIME_UP
+from ..minimize import CHECKPOINT_EVERY, minimize, resume
+from ..result import times
 from . import exit_status, text
 from .parsing import command, instance, opened, settings_of
 
@@ -117,11 +117,7 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         "checkpoint_every": arguments.checkpoint_every,
     }
     if arguments.resume is not None:
-        from ..resume import resume
-
         return resume(arguments.resume, problem, **common)
-
-    from ..minimize import minimize
 
     return minimize(
         problem,
@@ -138,8 +134,6 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
 
 def status_of(result: Any) -> int:
     """The exit status that tells what came out."""
-    from ..result import FAILED
-
     if result.status == INTERRUPTED:
         return exit_status.INTERRUPTED
     if result.status == FAILED or result.nfev == result.n_failed:

@@ -60,7 +60,7 @@ def _port(text: str) -> int:
 
 def watch(arguments: Namespace) -> int:
     """Watch until the study is done, or until interrupted, which is no failure here."""
-    from ..interrupts import noticed
+    from ..engines.drive import noticed
 
     if arguments.web and arguments.once:
         raise ValueError("--web and --once cannot go together")

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from ..constraints import as_list, limits_of
+from ..engines.ending import STOPPED
 from ..minimize import minimize
 from ..population import Population
 from ..problem import box
-from ..status import STOPPED
 from ..variables import mask
 from .polishing import Box, Function, in_rows, polish_result, violation_at
 
