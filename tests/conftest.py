@@ -15,7 +15,14 @@ settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=5_000)
 settings.load_profile("same")
 
+# The longest first, so that no process is left alone with them at the end.
+LONGEST = ("test_contract", "test_batch", "test_side_by_side", "test_solutions", "test_two_namespaces", "test_backend")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # before the workers of xdist are started
         compiled_programs.tidy(compiled_programs.FOLDER)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))

@@ -158,7 +158,7 @@ def test_a_function_of_one_point_is_mapped_over_the_rows():
         [(-5.0, 5.0)] * 3,
         vectorized=True,
     )
-    one, many = (ppsde.solve_batch(p, runs=2, max_evaluations=2000, seed=1) for p in (point, rows))
+    one, many = (ppsde.solve_batch(p, method="jde", runs=2, max_evaluations=2000, seed=1) for p in (point, rows))
     np.testing.assert_allclose(one.f, many.f, rtol=1e-9)
     assert one.feasible.all()
 
