@@ -43,7 +43,6 @@ LAYERS = (
     "resume",
     "scipy",
     "bridges",
-    "gauntlet",
     "published",
     "suites",
     "reproduction",
