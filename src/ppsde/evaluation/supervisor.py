@@ -40,7 +40,7 @@ THREADS = (
     "NUMEXPR_NUM_THREADS",
 )
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-CODE = "import sys; sys.path.insert(0, sys.argv[1]); from ppsde.evaluation.nursery import keep; keep(*sys.argv[2:])"
+CODE = "import sys; sys.path.insert(0, sys.argv[1]); from ppsde.evaluation.supervisor import keep; keep(*sys.argv[2:])"
 
 
 class Nursery:

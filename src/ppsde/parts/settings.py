@@ -5,6 +5,8 @@ from __future__ import annotations
 import typing
 from typing import Any
 
+from ..checks import check_int
+
 
 def check_choices(settings: Any) -> None:
     """Every setting declared as a `Literal` must be one of its choices."""
@@ -25,9 +27,7 @@ def check_range(settings: Any, low: float, high: float, *names: str) -> None:
 def check_count(settings: Any, least: int, *names: str) -> None:
     """Every named setting must be an int, `least` or more."""
     for name in names:
-        value = getattr(settings, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
+        check_int(name, getattr(settings, name), least, numpy=False)
 
 
 def check_flag(settings: Any, *names: str) -> None:
