@@ -25,7 +25,6 @@ from ..stats import (
     target_ecdf,
     u_score,
 )
-from .numbers import p_equals
 from .study import Study
 
 ALPHA = 0.05
@@ -259,3 +258,14 @@ def _caveats(study: Study) -> list[str]:
 def _listed(names: list[str]) -> str:
     """'a', 'a and b', 'a, b and c'."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def p_equals(p: float) -> str:
+    """Return a p-value as part of a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.0123456), p_equals(1e-9)
+    ('p = 0.0123', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"

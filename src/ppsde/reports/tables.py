@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import numpy as np
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
-from .numbers import short
 from .study import Study
 
 ECDF_ROWS = 40
+DIGITS = 5  # significant, of a number that is shown
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,17 @@ def _ecdf(findings: Findings) -> Table:
     columns = [reached(one, at) for one in findings.ecdf.values()]
     rows: list[list[object]] = [[float(at[k]), *(float(column[k]) for column in columns)] for k in range(len(at))]
     return Table("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
+
+
+def short(value: float | None, digits: int = DIGITS) -> str:
+    """Return a number as text; a dash where there is none.
+
+    Examples
+    --------
+    >>> short(1234567.0), short(0.5), short(float("nan")), short(3)
+    ('1.2346e+06', '0.5', '-', '3')
+    """
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 
 # --- files --------------------------------------------------------------------------------------------------------
