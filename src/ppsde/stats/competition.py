@@ -1,7 +1,4 @@
-"""The ranking of the CEC2017 and CEC2018 competitions on constrained optimisation: feasibility first.
-
-How the printed rank rows of the PPS-DE publication come about.
-"""
+"""Ranks by the rules of the CEC2017 and CEC2018 competitions, and those printed in the PPS-DE publication."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .outcomes import Cells, Outcomes, algorithms_of
 from .ranks import checked_table, rank_rows
-from .tables import Row
+from .tables import TableRow
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class CompetitionRanks:
         """The rank value (algorithms,): both ranks summed over the problems."""
         return (self.by_mean + self.by_median).sum(axis=0)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
         mean, median, total = self.by_mean.sum(axis=0), self.by_median.sum(axis=0), self.total
         return [
@@ -44,7 +41,7 @@ class CompetitionRanks:
             for k in np.argsort(total, kind="stable")
         ]
 
-    def problem_rows(self) -> list[Row]:
+    def problem_rows(self) -> list[TableRow]:
         """A row per problem and algorithm."""
         return [
             {
@@ -79,11 +76,11 @@ def competition_ranks(cells: Cells, *, zero: float = 0.0, ties: str = "min") -> 
     cells : mapping of problem to mapping of algorithm to Outcomes
         Violations in the measure of the competition.
     zero : float
-        Objectives and violations nearer to 0 than this are taken as 0. The rules name none, but the published ranks
-        put algorithms level whose values differ by 1e-15; 1e-8 does so too. A run is not made feasible by it.
+        Objectives and violations nearer to 0 than this count as 0. The rules name no such limit, but the published
+        ranks put algorithms level whose values differ by 1e-15; 1e-8 does so too. A run is not made feasible by it.
     ties : "min" or "average"
-        Equal algorithms share the best of their places, as in the published rank tables, or the mean of them, which
-        is what the tests on average ranks need: `friedman(competition_ranks(cells, ties="average").by_median)`.
+        Equal algorithms share the best of their places, as in the published rank tables, or the mean of them, as
+        tests on average ranks need it: `friedman(competition_ranks(cells, ties="average").by_median)`.
 
     References
     ----------
@@ -142,7 +139,7 @@ def _places(keys: list[tuple[float, ...]], ties: str) -> np.ndarray:
 
 
 ZERO = 1e-9  # means nearer to 0 than this are ranked as 0
-NOT_PRINTED = 1000.0  # what a mean printed as NaN is ranked as
+NOT_PRINTED = 1000.0  # takes the place of a mean printed as NaN
 
 
 def published_average_ranks(means: ArrayLike, *, favoured: Sequence[tuple[int, int]] = ()) -> np.ndarray:
