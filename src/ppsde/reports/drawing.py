@@ -26,22 +26,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Area:
-    """Between quartiles: a closed outline, faintly filled."""
+    """A closed outline, faintly filled, such as the area between quartiles."""
 
     points: tuple[Point, ...]
     series: int
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     x: float
     y: float
     width: float
     height: float
     strength: float  # from 0, empty, to 1
-    series: int | None = None  # its colour; that of heat maps if None
+    series: int | None = None  # gives its colour; None for that of heat maps
     tip: str = ""
-    of: int | None = None  # the series that it belongs to, where it has not its colour
+    of: int | None = None  # the series that it belongs to, where it does not have its colour
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Text:
     turned: bool = False  # read from below
 
 
-Item = Line | Area | Box | Marker | Text
+Item = Line | Area | Rectangle | Marker | Text
 
 
 @dataclass
@@ -72,9 +72,9 @@ class Drawing:
 
     width: float
     height: float
-    title: str  # what it shows, for those who cannot see it
+    title: str  # a description for readers who cannot see it
     items: list[Item] = field(default_factory=list)
-    plot: tuple[float, float] | None = None  # left and right end of the panels, where a pointer may ask for values
+    plot: tuple[float, float] | None = None  # left and right end of the panels, where the pointer shows values
 
     def line(self, points: Sequence[Point], kind: str = "curve", series: int | None = None) -> None:
         if len(points) > 1:
@@ -90,8 +90,8 @@ class Drawing:
     def marker(self, x: float, y: float, series: int) -> None:
         self.items.append(Marker(x, y, series))
 
-    def box(self, x: float, y: float, width: float, height: float, strength: float, **more: object) -> None:
-        self.items.append(Box(x, y, width, height, strength, **more))  # type: ignore[arg-type]
+    def rectangle(self, x: float, y: float, width: float, height: float, strength: float, **more: object) -> None:
+        self.items.append(Rectangle(x, y, width, height, strength, **more))  # type: ignore[arg-type]
 
 
 # --- series: a colour, a dash and a marker each ----------------------------------------------------------------------
@@ -188,7 +188,7 @@ def svg_file(drawing: Drawing, series: int) -> str:
 
 
 def _series(item: Item) -> int | None:
-    return item.of if isinstance(item, Box) and item.of is not None else item.series
+    return item.of if isinstance(item, Rectangle) and item.of is not None else item.series
 
 
 def _element(item: Item) -> Markup:
@@ -200,7 +200,7 @@ def _element(item: Item) -> Markup:
     if isinstance(item, Marker):
         outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in series_marker(item.series)]
         return tag("path", class_=f"m{item.series}", d=f"{_path(outline)}z")
-    if isinstance(item, Box):
+    if isinstance(item, Rectangle):
         return tag(
             "rect",
             *([tag("title", item.tip)] if item.tip else []),
@@ -280,7 +280,7 @@ def _draw(axes: Any, item: Item) -> None:
     elif isinstance(item, Marker):
         outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in series_marker(item.series)]
         axes.add_patch(_outline(outline, series_colour(item.series), 1.0))
-    elif isinstance(item, Box):
+    elif isinstance(item, Rectangle):
         colour = HEAT if item.series is None else series_colour(item.series)
         right, bottom = item.x + item.width, item.y + item.height
         corners = [(item.x, item.y), (right, item.y), (right, bottom), (item.x, bottom)]

@@ -203,7 +203,7 @@ def _strip(drawing: Drawing, x: Scale, top: float, series: int, curve: Curves) -
         start = x(float(curve.at[begin - 1])) if begin else x(0.0)
         end = x(float(curve.at[last - 1]))
         tip = f"{share:.0%} of {curve.runs} runs feasible"
-        drawing.box(start, top + 1, end - start, SHARE_ROW - 2, share, series=series, tip=tip)
+        drawing.rectangle(start, top + 1, end - start, SHARE_ROW - 2, share, series=series, tip=tip)
     drawing.line([(x.start, top + SHARE_ROW), (x.end, top + SHARE_ROW)], "grid", series)
 
 
@@ -287,7 +287,7 @@ def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
             strength = STRONGEST * (k - rank) / (k - 1)
             tip = f"{problem}, {name}: rank {rank:g}"
             x = left + column * column_width
-            drawing.box(x + 1, y + 1, column_width - 2, row - 2, strength, tip=tip, of=series[name])
+            drawing.rectangle(x + 1, y + 1, column_width - 2, row - 2, strength, tip=tip, of=series[name])
             drawing.text(x + column_width / 2, y + 21, f"{rank:g}", "middle", small=True, series=series[name])
     return drawing
 
@@ -308,7 +308,7 @@ def score_tiers(scores: Scores, series: dict[str, int]) -> Drawing:
             width = (right - left) * count / runs
             tip = f"{name}: {count:g} of {runs:g} runs {WORDS[tier]}"
             if width:
-                drawing.box(x, y, width, row_height - 8, STRENGTHS[tier], series=series[name], tip=tip)
+                drawing.rectangle(x, y, width, row_height - 8, STRENGTHS[tier], series=series[name], tip=tip)
             x += width
         drawing.text(right + 10, y + 22, f"{total[k]:g}", series=series[name])
     return drawing

@@ -25,8 +25,8 @@ MEANS = (
 )
 CURVES = (
     "Each curve is the median run, its shade the quartiles. No run is left out: one without a feasible point counts as "
-    "infinite, so an objective appears when half of the runs are feasible. What lies nearer to zero than 1e-10 is "
-    "drawn there. Point at a figure, or focus it and use the arrow keys, to read values."
+    "infinite, so an objective appears when half of the runs are feasible. Values nearer to zero than 1e-10 are "
+    "drawn as zero. Point at a figure, or focus it and use the arrow keys, to read values."
 )
 SECTIONS = {
     "results": "results",

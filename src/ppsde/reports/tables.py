@@ -1,4 +1,4 @@
-"""The tables of a study: the numbers behind the page, and the same as CSV and LaTeX files."""
+"""The tables of a study, and their CSV and LaTeX files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGITS = 5  # significant, of a number that is shown
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under names."""
+    """Rows of values under the names of their columns."""
 
     title: str
     columns: list[str]
@@ -29,7 +29,7 @@ class Table:
 
 
 def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Table]:
-    """Every table that there is something to say in, by name."""
+    """Return every table that the study has data for, by name."""
     found = {"results": _results(study, findings)}
     if findings.ranks is not None and findings.competition is not None:
         ranks = findings.ranks
@@ -146,7 +146,7 @@ def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path
 
 
 def as_csv(table: Table) -> str:
-    """The table with a line of names."""
+    """Return the table as CSV with a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -155,14 +155,14 @@ def as_csv(table: Table) -> str:
 
 
 def as_tex(table: Table) -> str:
-    """The table as a LaTeX tabular, for the package booktabs."""
+    """Return the table as a LaTeX tabular, for the package booktabs."""
     kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
     lines = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
     return _tabular("".join(kinds), [" & ".join(map(tex, table.columns)) + r" \\"], lines)
 
 
 def paper_table(study: Study, findings: Findings) -> str:
-    """Mean and standard deviation of every cell, the best in bold, runs that ended feasible beneath, as LaTeX."""
+    """Return mean and standard deviation of every cell as LaTeX, the best in bold, feasible runs beneath."""
     head = " & ".join(["problem", *map(tex, study.algorithms)]) + r" \\"
     lines = []
     for problem in study.problems:
@@ -184,14 +184,14 @@ def paper_table(study: Study, findings: Findings) -> str:
 
 
 def mean_and_std(summary: Summary) -> str:
-    """Both in the words of the tables; a dash where every run failed."""
+    """Return mean and standard deviation as text; a dash where every run failed."""
     if summary.n_failed == summary.n:
         return "-"
     return f"{short(summary.mean)} ({short(summary.std, 3)})"
 
 
 def best_by_mean(findings: Findings, problem: str) -> set[str]:
-    """The best algorithms on a problem by the mean, feasibility first."""
+    """Return the best algorithms on a problem by the mean, feasibility first."""
     ranks = findings.ranks
     if ranks is None or problem not in ranks.problems:
         return set()
@@ -200,7 +200,7 @@ def best_by_mean(findings: Findings, problem: str) -> set[str]:
 
 
 def tex(value: object) -> str:
-    """A value for LaTeX, nothing of it a command.
+    """Return a value as text for LaTeX with every special letter escaped.
 
     Examples
     --------
