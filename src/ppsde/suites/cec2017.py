@@ -16,8 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from ..checks import check_int
 from ..problem import Optimum, Problem
 from . import Suite
 from . import cec2017_formulas as formulas
@@ -234,12 +233,10 @@ def build(
 
 
 def _checked_dimension(name: str, form: Form, dimension: int | None) -> int:
-    d = OFFICIAL_DIMENSIONS[0] if dimension is None else dimension
-    if not isinstance(d, int | np.integer) or isinstance(d, bool) or d < 2:
-        raise ValueError(f"{name}: dimension must be an int >= 2; got {dimension!r}")
+    d = check_int(f"{name}: dimension", OFFICIAL_DIMENSIONS[0] if dimension is None else dimension, 2)
     if form.largest is not None and d > form.largest:
         raise ValueError(f"{name}: dimension must be at most {form.largest}, above it a product overflows; got {d}")
-    return int(d)
+    return d
 
 
 def _optimum(name: str, dimension: int) -> Optimum | None:
