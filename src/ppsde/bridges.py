@@ -58,7 +58,7 @@ class PygmoProblem:
 
     def fitness(self, x: Any) -> np.ndarray:
         """Return objective, equalities and inequalities of one point."""
-        return self._fitnesses(np.asarray(x, float)[None])[0]
+        return self._fitnesses(np.asarray(x, float)[None]).reshape(-1)
 
     def batch_fitness(self, x: Any) -> np.ndarray:
         """Return the fitnesses of several points; both are flat arrays, as in pygmo."""

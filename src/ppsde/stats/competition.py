@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .outcomes import Cells, Outcomes, algorithms_of
-from .ranks import checked_table, rank_rows
+from .ranks import average_ranks, checked_table
 from .tables import TableRow
 
 
@@ -25,7 +25,8 @@ class CompetitionRanks:
     @property
     def total(self) -> np.ndarray:
         """The rank value (algorithms,): both ranks summed over the problems."""
-        return (self.by_mean + self.by_median).sum(axis=0)
+        total: np.ndarray = (self.by_mean + self.by_median).sum(axis=0)
+        return total
 
     def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
@@ -135,7 +136,8 @@ def _places(keys: list[tuple[float, ...]], ties: str) -> np.ndarray:
     from scipy.stats import rankdata
 
     distinct = sorted(set(keys))
-    return rankdata([distinct.index(key) for key in keys], method=ties)
+    places: np.ndarray = rankdata([distinct.index(key) for key in keys], method=ties)
+    return places
 
 
 ZERO = 1e-9  # means nearer to 0 than this are ranked as 0
@@ -172,4 +174,4 @@ def published_average_ranks(means: ArrayLike, *, favoured: Sequence[tuple[int, i
     table = np.where(np.isnan(table), NOT_PRINTED, table)
     for row, column in favoured:
         table[row, column] = np.nextafter(table[row, column], -np.inf)
-    return rank_rows(table).mean(axis=0)
+    return average_ranks(table)

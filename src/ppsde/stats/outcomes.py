@@ -69,7 +69,8 @@ class Outcomes:
     @property
     def feasible(self) -> np.ndarray:
         """Which runs ended feasible (n,)."""
-        return ~self.failed & (self.violation == 0)
+        feasible: np.ndarray = ~self.failed & (self.violation == 0)
+        return feasible
 
     def order(self) -> np.ndarray:
         """The runs, best first (n,); of infeasible runs with one violation the smaller objective goes first."""

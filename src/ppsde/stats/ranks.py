@@ -27,7 +27,8 @@ def rank_rows(values: ArrayLike) -> np.ndarray:
     table = checked_table(values)
     missing = ~(table > -np.inf)
     distinct, index = np.unique(np.where(missing, 0.0, table), return_inverse=True)
-    return rankdata(np.where(missing, len(distinct), index.reshape(table.shape)), axis=1)
+    ranks: np.ndarray = rankdata(np.where(missing, len(distinct), index.reshape(table.shape)), axis=1)
+    return ranks
 
 
 def average_ranks(values: ArrayLike) -> np.ndarray:
@@ -38,7 +39,8 @@ def average_ranks(values: ArrayLike) -> np.ndarray:
     >>> average_ranks([[0.2, 0.1, 0.2], [float("nan"), 5.0, 7.0]]).tolist()
     [2.75, 1.0, 2.25]
     """
-    return rank_rows(values).mean(axis=0)
+    average: np.ndarray = rank_rows(values).mean(axis=0)
+    return average
 
 
 def checked_table(values: ArrayLike, *, problems: int = 1, algorithms: int = 1) -> np.ndarray:
@@ -181,7 +183,8 @@ def aligned_ranks(values: ArrayLike) -> np.ndarray:
     apart = table - table.mean(axis=1, keepdims=True)
     rounding = table.shape[1] * np.finfo(float).eps * np.abs(table).max(axis=1, keepdims=True)
     apart = np.where(np.abs(apart) <= rounding, 0.0, apart)  # so that problems without differences tie with each other
-    return rankdata(apart).reshape(table.shape)
+    ranks: np.ndarray = rankdata(apart).reshape(table.shape)
+    return ranks
 
 
 def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:

@@ -26,14 +26,16 @@ class Scores:
     @property
     def total(self) -> np.ndarray:
         """The score of the competition (algorithms,): the sum over the problems."""
-        return self.scores.sum(axis=0)
+        total: np.ndarray = self.scores.sum(axis=0)
+        return total
 
     @property
     def ranks(self) -> np.ndarray:
         """The places on each problem (problems, algorithms); 1 is best, ties get their mean."""
         from scipy.stats import rankdata
 
-        return rankdata(-self.scores, axis=1)
+        ranks: np.ndarray = rankdata(-self.scores, axis=1)
+        return ranks
 
     def rows(self) -> list[TableRow]:
         """A row per algorithm, best first: total score, and the sum of its places."""
@@ -254,4 +256,5 @@ def _gap(value: np.ndarray) -> np.ndarray:
 
 def _points(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
     """Count a point per win and half a point per tie with another trial."""
-    return wins.sum(axis=1) + (ties.sum(axis=1) - 1) / 2  # every trial ties with itself
+    points: np.ndarray = wins.sum(axis=1) + (ties.sum(axis=1) - 1) / 2  # every trial ties with itself
+    return points

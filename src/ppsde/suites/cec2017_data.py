@@ -163,7 +163,7 @@ def _numbered_matrix(number: int, key: str, dimension: int) -> np.ndarray:
     s[0], s[-1] = 1.0, largest
     bell = reduce(np.add, np.split(uniform[1:], 12))  # sums of twelve: near enough to normal to favour no direction
     left, right = _orthogonal(bell[:dimension]), _orthogonal(bell[dimension:])
-    matrix = reduce(np.add, (s[j] * left[:, j, None] * right[j] for j in range(dimension)))
+    matrix: np.ndarray = reduce(np.add, (s[j] * left[:, j, None] * right[j] for j in range(dimension)))
     matrix.flags.writeable = False
     return matrix
 
