@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..stats import CompetitionRanks, Ecdf, Nemenyi, Scores
+from ..stats import CompetitionRanks, Ecdf, Nemenyi, ScoreTable
 from .axes import Scale, frame, markers_along, objective_scale, pieces, violation_scale
 from .curves import Curves, curves, grid
 from .drawing import Drawing, Line, Marker, can_write_pdf, svg_file, write_pdf
@@ -292,7 +292,7 @@ def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
     return drawing
 
 
-def score_tiers(scores: Scores, series: dict[str, int]) -> Drawing:
+def score_tiers(scores: ScoreTable, series: dict[str, int]) -> Drawing:
     """Draw a bar per algorithm, the best U-score first, in the four tiers of its runs from strong to faint."""
     left, right, row_height = 250.0, 880.0, 36.0
     height = 46 + row_height * len(scores.algorithms) + 10

@@ -14,7 +14,7 @@ from ..stats import (
     Outcomes,
     RankTest,
     Records,
-    Scores,
+    ScoreTable,
     Summary,
     accuracy_and_speed,
     competition_ranks,
@@ -54,8 +54,8 @@ class Findings:
     test: RankTest | None
     pairs: Nemenyi | None
     wins: list[Wins]  # every pair, by the rank-sum test on each problem
-    u_score: Scores | None
-    speed_score: Scores | None
+    u_score: ScoreTable | None
+    speed_score: ScoreTable | None
     ecdf: dict[str, Ecdf]  # by algorithm
     ecdf_problems: int
     headline: str
@@ -211,7 +211,7 @@ def _by_dimension(study: Study, ranks: CompetitionRanks) -> list[str]:
     return [f"By dimension: {'; '.join(said)}."] if len(several) > 1 else []
 
 
-def _second_opinions(competition: CompetitionRanks, *scores: Scores | None) -> list[str]:
+def _second_opinions(competition: CompetitionRanks, *scores: ScoreTable | None) -> list[str]:
     titles = ("the U-score of CEC2024", "the accuracy and speed score of CEC2026")
     leaders = [("the rank sums of CEC2017", _best(competition.algorithms, -competition.total))]
     leaders += [(t, _best(s.algorithms, s.total)) for t, s in zip(titles, scores, strict=True) if s is not None]

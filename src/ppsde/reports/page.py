@@ -16,7 +16,7 @@ from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
 from .html import Markup, embedded, joined, tag
 from .study import Study
-from .tables import DIGITS, Table, best_by_mean, mean_and_std, short, tables
+from .tables import DIGITS, ReportTable, best_by_mean, mean_and_std, short, tables
 
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
@@ -56,7 +56,9 @@ def page(study: Study, *, live: bool = False) -> str:
     return assemble(study, findings, figures, tables(study, findings, figures), live=live)
 
 
-def assemble(study: Study, findings: Findings, figures: Figures, found: dict[str, Table], *, live: bool = False) -> str:
+def assemble(
+    study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable], *, live: bool = False
+) -> str:
     """Return the page of findings, figures and tables that are computed already."""
     style, script = _style(len(study.algorithms)), _file("page.js") + (_file("live.js") if live else "")
     policy = (
@@ -242,7 +244,7 @@ def _results(study: Study, findings: Findings) -> Markup:
     return tag("section", tag("h2", "Results"), note, _table(head, rows, *foot), id="results")
 
 
-def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, Table]) -> Markup:
+def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     title = tag("h2", "Comparison")
     if findings.ranks is None:
         return tag("section", title, tag("p", "There is nothing to compare yet."), id="comparison")
@@ -297,7 +299,7 @@ def _wins(study: Study, findings: Findings) -> Markup:
     return joined(tag("p", note, class_="note"), _table(head, rows))
 
 
-def _scores(study: Study, figures: Figures, found: dict[str, Table]) -> Markup:
+def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     if figures.tiers is None:
         return Markup()
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
@@ -313,7 +315,7 @@ def _scores(study: Study, figures: Figures, found: dict[str, Table]) -> Markup:
     return tag("section", tag("h2", "Speed and accuracy"), figure, note, _sortable(found["scores"]), id="scores")
 
 
-def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, Table]) -> Markup:
+def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     parts = []
     if figures.feasibility is not None:
         parts.append(
@@ -362,7 +364,7 @@ def _problems(study: Study, figures: Figures) -> Markup:
     return tag("section", tag("h2", "Problems"), tag("p", CURVES, class_="note"), shown, id="problems")
 
 
-def _state(study: Study, found: dict[str, Table]) -> Markup:
+def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     failures = study.standing.failures
     parts = [_fold("state", "runs done, by algorithm and problem", _sortable(found["state"]))]
     if failures:
@@ -401,7 +403,7 @@ def _fold(name: str, summary: str, *content: Markup, **attributes: object) -> Ma
     return tag("details", tag("summary", summary), *content, data_name=name, **attributes)
 
 
-def _sortable(table: Table, problems: dict[str, int] | None = None) -> Markup:
+def _sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
     """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
     rows = [
         tag(

@@ -20,7 +20,7 @@ DIGITS = 5  # significant, of a number that is shown
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of values under the names of their columns."""
 
     title: str
@@ -28,28 +28,28 @@ class Table:
     rows: list[list[object]]
 
 
-def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Table]:
+def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, ReportTable]:
     """Return every table that the study has data for, by name."""
     found = {"results": _results(study, findings)}
     if findings.ranks is not None and findings.competition is not None:
         ranks = findings.ranks
         rows = [[p, *map(float, row)] for p, row in zip(ranks.problems, ranks.by_median, strict=True)]
         rows.append(["average", *map(float, ranks.by_median.mean(axis=0))])
-        found["ranks"] = Table("ranks by the median run", ["problem", *ranks.algorithms], rows)
-        found["competition"] = Table(
+        found["ranks"] = ReportTable("ranks by the median run", ["problem", *ranks.algorithms], rows)
+        found["competition"] = ReportTable(
             "rank sums by the rules of CEC2017",
             ["algorithm", "by mean", "by median", "total", "place"],
             [list(row.values()) for row in findings.competition.rows()],
         )
     if findings.test is not None and findings.pairs is not None:
         rows = [[row["test"], row["statistic"], str(row["df"]), row["p"]] for row in findings.test.test_rows()]
-        found["tests"] = Table("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
+        found["tests"] = ReportTable("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
         names = ["first", "second", "difference", "p", "differ"]
         rows = [[row[name] for name in names] for row in findings.pairs.rows()]
-        found["pairs"] = Table("Nemenyi's comparison of average ranks", names, rows)
+        found["pairs"] = ReportTable("Nemenyi's comparison of average ranks", names, rows)
     if findings.wins:
         rows = [[w.first, w.second, w.wins, w.ties, w.losses] for w in findings.wins]
-        found["wins"] = Table("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
+        found["wins"] = ReportTable("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
     if findings.u_score is not None and findings.speed_score is not None:
         found |= _scores(findings)
     if findings.ecdf:
@@ -59,8 +59,8 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Tabl
         names = [study.algorithms[k] for k in figures.shares]
         columns = list(figures.shares.values())
         rows = [[100 * (k + 1) / steps, *(float(c[k]) for c in columns)] for k in range(steps)]
-        found["feasibility"] = Table("mean share of feasible runs", ["budget used, %", *names], rows)
-    found["state"] = Table(
+        found["feasibility"] = ReportTable("mean share of feasible runs", ["budget used, %", *names], rows)
+    found["state"] = ReportTable(
         "runs by cell",
         ["algorithm", "problem", "D", "wanted", "done", "failed"],
         [[c.algorithm, c.problem, c.dimension, c.wanted, c.done, c.failed] for c in study.standing.cells],
@@ -68,7 +68,7 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Tabl
     return found
 
 
-def _results(study: Study, findings: Findings) -> Table:
+def _results(study: Study, findings: Findings) -> ReportTable:
     names = ["n", "n_feasible", "n_failed", "best", "median", "v_bar", "mean", "std", "feasible_mean", "worst"]
     names.append("mean_violation")
     rows: list[list[object]] = []
@@ -76,10 +76,10 @@ def _results(study: Study, findings: Findings) -> Table:
         for algorithm, summary in findings.summaries[problem.label].items():
             values = [getattr(summary, name) for name in names]
             rows.append([problem.name, problem.dimension, algorithm, *values])
-    return Table("results", ["problem", "D", "algorithm", *names], rows)
+    return ReportTable("results", ["problem", "D", "algorithm", *names], rows)
 
 
-def _scores(findings: Findings) -> dict[str, Table]:
+def _scores(findings: Findings) -> dict[str, ReportTable]:
     u, speed = findings.u_score, findings.speed_score
     assert u is not None and speed is not None
     rows: list[list[object]] = [
@@ -101,19 +101,19 @@ def _scores(findings: Findings) -> dict[str, Table]:
         for k, name in enumerate(u.algorithms)
     ]
     return {
-        "scores": Table("scores of speed and accuracy", columns, rows),
-        "scores_by_problem": Table("scores by problem", ["problem", "algorithm", *columns[1:3]], by_problem),
+        "scores": ReportTable("scores of speed and accuracy", columns, rows),
+        "scores_by_problem": ReportTable("scores by problem", ["problem", "algorithm", *columns[1:3]], by_problem),
     }
 
 
-def _ecdf(findings: Findings) -> Table:
+def _ecdf(findings: Findings) -> ReportTable:
     steps = np.concatenate([one.evaluations for one in findings.ecdf.values()])
     if not steps.size:
-        return Table("targets reached", ["evaluations per variable", *findings.ecdf], [])
+        return ReportTable("targets reached", ["evaluations per variable", *findings.ecdf], [])
     at = np.geomspace(max(steps.min(), 1e-3), max(steps.max(), 2e-3), ECDF_ROWS)
     columns = [reached(one, at) for one in findings.ecdf.values()]
     rows: list[list[object]] = [[float(at[k]), *(float(column[k]) for column in columns)] for k in range(len(at))]
-    return Table("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
+    return ReportTable("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
 
 
 def short(value: float | None, digits: int = DIGITS) -> str:
@@ -130,7 +130,7 @@ def short(value: float | None, digits: int = DIGITS) -> str:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path]:
+def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> list[Path]:
     """Write every table as CSV, in full precision, and as LaTeX, and the table of the paper as LaTeX."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {"paper.tex": paper}
@@ -145,7 +145,7 @@ def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path
     return written
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: ReportTable) -> str:
     """Return the table as CSV with a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -154,7 +154,7 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def as_tex(table: Table) -> str:
+def as_tex(table: ReportTable) -> str:
     """Return the table as a LaTeX tabular, for the package booktabs."""
     kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
     lines = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]

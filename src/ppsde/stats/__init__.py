@@ -17,7 +17,7 @@ from .pairs import (
 from .post_hoc import Comparisons, Nemenyi, holm, holm_all_pairs, holm_control, nemenyi
 from .ranks import RankTest, aligned_ranks, average_ranks, friedman, friedman_aligned, quade, rank_rows
 from .records import Records
-from .scores import RecordCells, Scores, accuracy_and_speed, u_score
+from .scores import RecordCells, ScoreTable, accuracy_and_speed, u_score
 from .summary import Summary, summarise, summary_rows
 from .tables import TableRow, as_text
 
@@ -32,7 +32,7 @@ __all__ = [
     "RankTest",
     "RecordCells",
     "Records",
-    "Scores",
+    "ScoreTable",
     "SignedRank",
     "Summary",
     "TableRow",

@@ -1,4 +1,4 @@
-"""Scores of accuracy and speed: the U-score of the CEC2024 and CEC2025 competitions, and the score of CEC2026."""
+"""ScoreTable of accuracy and speed: the U-score of the CEC2024 and CEC2025 competitions, and the score of CEC2026."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ RecordCells = Mapping[str, Mapping[str, Records]]  # records by problem, then by
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Scores of algorithms on problems; larger is better."""
+class ScoreTable:
+    """ScoreTable of algorithms on problems; larger is better."""
 
     problems: tuple[str, ...]
     algorithms: tuple[str, ...]
@@ -59,7 +59,7 @@ class Scores:
         ]
 
 
-def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None) -> Scores:
+def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None) -> ScoreTable:
     """Compute the U-score of the CEC2024 and CEC2025 competitions.
 
     On each problem the trials (runs) of all algorithms are put in one order, best first:
@@ -81,7 +81,7 @@ def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None)
 
     Returns
     -------
-    Scores
+    ScoreTable
         Larger is better. `parts` counts the trials of each algorithm that reached the target, ended feasible without,
         ended infeasible, and failed.
 
@@ -128,7 +128,7 @@ def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None)
             scores[i, k] = ranks[owner == k].sum() - group.runs * (group.runs + 1) / 2
             tiers[:, i, k] = np.bincount(tier[owner == k], minlength=4)
     names = ("reached", "feasible", "infeasible", "failed")
-    return Scores(tuple(records), algorithms, scores, dict(zip(names, tiers, strict=True)))
+    return ScoreTable(tuple(records), algorithms, scores, dict(zip(names, tiers, strict=True)))
 
 
 def _median_target(groups: list[Records]) -> float:
@@ -148,7 +148,7 @@ def _trials(records: Records, target: float) -> tuple[np.ndarray, np.ndarray]:
     return value, tier
 
 
-def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scores:
+def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> ScoreTable:
     """Compute the score of the CEC2026 competition on constrained problems, printed as U-score with its results.
 
     On each problem every pair of trials (runs), also of one algorithm, is compared twice, for a point each; a tie
@@ -176,7 +176,7 @@ def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scor
 
     Returns
     -------
-    Scores
+    ScoreTable
         Larger is better; `parts` has `accuracy` and `speed`.
 
     References
@@ -208,7 +208,7 @@ def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scor
         owner = np.repeat(np.arange(len(groups)), [group.runs for group in groups])
         for points, part in ((_accuracy_points, accuracy), (_speed_points, speed)):
             part[i] = np.bincount(owner, points(groups, precision), minlength=len(groups))
-    return Scores(tuple(records), algorithms, accuracy + speed, {"accuracy": accuracy, "speed": speed})
+    return ScoreTable(tuple(records), algorithms, accuracy + speed, {"accuracy": accuracy, "speed": speed})
 
 
 def _together(groups: list[Records]) -> Outcomes:
