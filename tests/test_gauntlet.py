@@ -1,13 +1,16 @@
 """The gauntlet: this library passes every job, and the rules tell a good answer from a bad one."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from ppsde.gauntlet.__main__ import main
-from ppsde.gauntlet.jobs import JOBS, Told, Verdict, beside_the_gap, ring_sums, sphere
-from ppsde.gauntlet.libraries import LIBRARIES
-from ppsde.gauntlet.running import told, verdict_on, versions
-from ppsde.gauntlet.table import table
+import ppsde
+from benchmarks.gauntlet.__main__ import attempt, main, table, verdict_on, versions
+from benchmarks.gauntlet.jobs import JOBS, Attempt, Verdict, beside_the_gap, ring_sums, sphere
+from benchmarks.gauntlet.libraries import LIBRARIES
+
+SOURCE = Path(ppsde.__file__).parents[1]
 
 
 @pytest.mark.parametrize("job", list(JOBS))
@@ -28,7 +31,7 @@ GOOD = (0.7, 0.3, 0.5 / 0.7)  # feasible, f = 1.0902
 
 
 def judged(job, *runs):
-    return JOBS[job].judge([run if isinstance(run, Told) else Told("answered", x=run) for run in runs])
+    return JOBS[job].judge([run if isinstance(run, Attempt) else Attempt("answered", x=run) for run in runs])
 
 
 @pytest.mark.parametrize(
@@ -36,28 +39,28 @@ def judged(job, *runs):
     [
         ("toy-e", [GOOD], False, "f = 1.0902 (1 of 1 seeds)"),
         ("toy-e", [(0.0, 0.0, 0.0)], False, "infeasible point, |h| = 1 "),
-        ("toy-e", [Told("answered", x=None)], False, "no point returned"),
-        ("toy-e", [Told("answered", x=GOOD, success=True)], False, "`success=True`"),
+        ("toy-e", [Attempt("answered", x=None)], False, "no point returned"),
+        ("toy-e", [Attempt("answered", x=GOOD, success=True)], False, "`success=True`"),
         ("nan-constraint", [(0.0, 1.0)], True, "ok"),
         ("nan-constraint", [(-2.0, 0.0)], False, "the NaN point is returned"),
         ("nan-constraint", [(0.0, 0.5)], False, "infeasible point, g = 0.5"),
         ("nan-constraint", [(3.0, 0.0)], False, "stuck at 25"),
         ("nan-objective", [(1.0, 0.0)], True, "ok"),
         ("nan-objective", [(-1.0, 0.0)], False, "`fun=nan`"),
-        ("raises", [Told("raised", "RuntimeError: no")], False, "run lost: RuntimeError: no"),
+        ("raises", [Attempt("raised", "RuntimeError: no")], False, "run lost: RuntimeError: no"),
         ("raises", [(1.0, 0.01)], True, "ok"),
         ("complex", [(0.0, 0.0)], False, "imaginary part dropped"),
-        ("complex", [Told("raised", "TypeError: must be real, not complex")], True, "refused"),
-        ("complex", [Told("raised", "ValueError: x")], False, "does not say complex"),
-        ("segfault", [Told("hung")], False, "hangs"),
-        ("segfault", [Told("died", "killed by SIGSEGV")], False, "run lost: killed by SIGSEGV"),
-        ("segfault", [Told("not offered")], False, "not offered"),
-        ("count", [Told("answered", x=(0.0,), nfev=167, points=7500)], False, "167 for 7,500"),
-        ("count", [Told("answered", x=(0.0,), nfev=7500, points=7500)], True, "7,500 for 7,500"),
+        ("complex", [Attempt("raised", "TypeError: must be real, not complex")], True, "refused"),
+        ("complex", [Attempt("raised", "ValueError: x")], False, "does not say complex"),
+        ("segfault", [Attempt("hung")], False, "hangs"),
+        ("segfault", [Attempt("died", "killed by SIGSEGV")], False, "run lost: killed by SIGSEGV"),
+        ("segfault", [Attempt("not offered")], False, "not offered"),
+        ("count", [Attempt("answered", x=(0.0,), nfev=167, points=7500)], False, "167 for 7,500"),
+        ("count", [Attempt("answered", x=(0.0,), nfev=7500, points=7500)], True, "7,500 for 7,500"),
         ("bounds", [(0.0, 0.0)], False, "silently accepted"),
-        ("bounds", [Told("raised", "AssertionError: ")], False, "empty AssertionError"),
-        ("bounds", [Told("raised", "ValueError: low", points=3)], False, "refused after 3 evaluations"),
-        ("bounds", [Told("raised", "ValueError: low")], True, "refused"),
+        ("bounds", [Attempt("raised", "AssertionError: ")], False, "empty AssertionError"),
+        ("bounds", [Attempt("raised", "ValueError: low", points=3)], False, "refused after 3 evaluations"),
+        ("bounds", [Attempt("raised", "ValueError: low")], True, "refused"),
     ],
 )
 def test_the_rules(job, runs, passed, words):
@@ -71,12 +74,12 @@ def test_one_bad_seed_is_enough_to_fail():
     fine = (best, 1 - best - 5e-5, 0.49995 / best)  # the tolerance is used, as it may be
     assert judged("toy-e", fine, fine, fine) == Verdict(True, "f = 1.0673 (3 of 3 seeds)")
     assert judged("toy-e", fine, GOOD, fine) == Verdict(False, "f = 1.0902 (1 of 3 seeds)")
-    lost = judged("toy-e", GOOD, Told("hung"), GOOD)
+    lost = judged("toy-e", GOOD, Attempt("hung"), GOOD)
     assert lost == Verdict(False, "f = 1.0902; hangs (3 of 3 seeds)")
 
 
 def test_a_run_whose_time_is_up_is_killed_and_this_library_failing_is_an_exit_status_of_1(capsys):
-    assert told("toy-e", "ppsde", 1, 0.05).ended == "hung"
+    assert attempt("toy-e", "ppsde", 1, 0.05).ended == "hung"
     assert main(["--library", "ppsde", "--job", "bounds", "--patience", "0.001"]) == 1
     assert "| lower > upper | **fail**: hangs |" in capsys.readouterr().out
 
@@ -90,3 +93,9 @@ def test_the_table_has_a_column_for_every_library_and_says_which_are_not_install
     assert lines[2].startswith("| lower > upper | pass: refused | **fail**: a \\| b xxx")
     assert lines[2].endswith("xxx... | not installed |")
     assert set(versions()) == set(LIBRARIES) and versions()["ppsde"] and versions()["scipy"]
+
+
+def test_the_runs_are_found_from_any_working_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    monkeypatch.chdir(tmp_path)
+    assert attempt("bounds", "ppsde", 1, 60.0).ended == "raised"

@@ -53,7 +53,7 @@ def test_an_interrupted_command_is_resumed_to_the_same_result(file: Path) -> Non
         assert run.stdout is not None and run.stdout.readline() == "evaluating\n"
         run.send_signal(signal.SIGINT)
         said = run.stdout.read()
-    assert run.returncode == 130 and "to go on: ppsde solve disc.py:problem --resume run.ppsde" in said
+    assert run.returncode == 130 and "to resume: ppsde solve disc.py:problem --resume run.ppsde" in said
     assert main(["solve", "disc.py:problem", "--resume", "run.ppsde", "--quiet", "--json", "resumed.json"]) == 0
     resumed, unbroken = numbers("resumed.json"), numbers("unbroken.json")
     assert resumed == unbroken

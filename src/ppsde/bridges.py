@@ -1,13 +1,4 @@
-"""Problems to and from other libraries. Each of these is needed only by who crosses the bridge to it.
-
-Modules of other libraries, imported where they are needed.
-
-What another library has to know of a problem: its values as plain arrays, and how many constraints it has.
-
-Our problems as pygmo's.
-
-Problems of pymoo as ours, and ours as pymoo's.
-"""
+"""Problems converted to and from pymoo and pygmo, which are imported only when they are needed."""
 
 from __future__ import annotations
 
@@ -22,7 +13,7 @@ from .problem import Problem, row_values
 
 
 def needed(module: str, by: str) -> ModuleType:
-    """The module, or an ImportError that says who needs it and how to get it."""
+    """Return the module; ImportError that says which function needs it and how to install it."""
     library = module.partition(".")[0]
     try:
         return import_module(module)
@@ -33,12 +24,12 @@ def needed(module: str, by: str) -> ModuleType:
 
 
 def values_of(problem: Problem, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """f (n,), g (n, p), h (n, q) of the rows of x. Errors of the function pass through."""
+    """Return f (n,), g (n, p), h (n, q) of the rows of x. Errors of the function pass through."""
     return row_values(problem.evaluate(x), len(x))
 
 
 def counts_of(problem: Problem) -> tuple[int, int]:
-    """How many inequalities and equalities; where the problem does not say, one evaluation in the middle of the box."""
+    """Return the numbers of inequalities and equalities; if not stated, from an evaluation in the middle of the box."""
     if problem.n_ineq is not None and problem.n_eq is not None:
         return int(problem.n_ineq), int(problem.n_eq)
     _, g, h = values_of(problem, (problem.lower / 2 + problem.upper / 2)[None])
@@ -65,11 +56,11 @@ class PygmoProblem:
         self._n_ineq, self._n_eq = counts_of(problem)
 
     def fitness(self, x: Any) -> np.ndarray:
-        """Objective, equalities and inequalities of one point."""
-        return self._fitnesses(np.asarray(x, float)[None])[0]
+        """Return objective, equalities and inequalities of one point."""
+        return self._fitnesses(np.asarray(x, float)[None]).reshape(-1)
 
     def batch_fitness(self, x: Any) -> np.ndarray:
-        """The fitnesses of several points, all of them in one flat array as pygmo passes them."""
+        """Return the fitnesses of several points; both are flat arrays, as in pygmo."""
         return self._fitnesses(np.asarray(x, float).reshape(-1, self.problem.dimension)).reshape(-1)
 
     def get_bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +81,7 @@ class PygmoProblem:
 
 
 def to_pygmo(problem: Problem) -> Any:
-    """A `Problem` as a `pygmo.problem`, its tolerance set on the equalities; inequalities have none, as here."""
+    """Return a `Problem` as a `pygmo.problem`, its tolerance set on the equalities; inequalities have none."""
     made = needed("pygmo", "to_pygmo").problem(PygmoProblem(problem))
     made.c_tol = [problem.tolerance] * made.get_nec() + [0.0] * made.get_nic()
     return made
@@ -108,14 +99,14 @@ class OfPymoo:
 
 
 def from_pymoo(problem: Any, tolerance: float = TOLERANCE) -> Problem:
-    """A pymoo problem as a `Problem`, rows at a time.
+    """Return a pymoo problem as a `Problem`, which is evaluated by rows.
 
     Parameters
     ----------
     problem : pymoo.core.problem.Problem
         With one objective, real variables and finite bounds.
     tolerance : float
-        How far an equality may be missed; pymoo keeps this with its algorithms, not with its problems.
+        How far an equality may be missed; in pymoo a setting of the algorithm, not of the problem.
     """
     if not callable(getattr(problem, "evaluate", None)) or not hasattr(problem, "n_obj"):
         raise ValueError(f"expected a pymoo problem; got {type(problem).__name__}")
@@ -124,7 +115,7 @@ def from_pymoo(problem: Any, tolerance: float = TOLERANCE) -> Problem:
         raise ValueError(f"only problems with one objective can be solved; {name} has {problem.n_obj}")
     if getattr(problem, "vars", None) is not None or problem.vtype not in (None, float):
         raise ValueError(
-            f"only real variables can be taken over; {name} has others. Integers: state the function again "
+            f"only real variables can be converted; {name} has others. Integers: define the function again "
             "and give `integrality` to minimize"
         )
     if problem.xl is None or problem.xu is None:
@@ -141,7 +132,7 @@ def from_pymoo(problem: Any, tolerance: float = TOLERANCE) -> Problem:
 
 
 def to_pymoo(problem: Problem) -> Any:
-    """A `Problem` as a pymoo problem, with `out["F"]`, `out["G"]` (<= 0) and `out["H"]` (= 0) of rows.
+    """Return a `Problem` as a pymoo problem, with `out["F"]`, `out["G"]` (<= 0) and `out["H"]` (= 0) of rows.
 
     pymoo's algorithms have a tolerance for equalities of their own, 1e-4 unless set otherwise.
     """

@@ -1,4 +1,4 @@
-"""The command line: arguments in, exit status out, errors as one line."""
+"""The command line: runs a command, returns its exit status and prints an error as one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .commands.text import printable
 
 
 def parser() -> Parser:
-    """All commands and their arguments."""
+    """Return the parser of all commands."""
     top = Parser(
         prog="ppsde",
         description="Constrained single-objective black-box optimisation.",
@@ -44,7 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("ppsde: interrupted", file=sys.stderr)
         return exit_status.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that flushing at the end fails no more
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # so that flushing at the end does not fail again
         return exit_status.OUTPUT_CLOSED
     except Exception as error:
         if arguments.traceback:
@@ -56,6 +58,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return printable(f"{error.filename}: {error.strerror}")
-    if isinstance(error, ValueError):  # written for people, by the part that refused the value
+    if isinstance(error, ValueError):  # its message is written for users
         return printable(str(error))
     return printable(f"{type(error).__name__}: {error} (--traceback shows where)")

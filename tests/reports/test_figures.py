@@ -15,7 +15,7 @@ from ppsde.experiments import Store
 from ppsde.reports import find, gather
 from ppsde.reports.axes import Scale, objective_scale, pieces, tick, violation_scale
 from ppsde.reports.curves import Curves
-from ppsde.reports.drawing import Area, Box, Drawing, Line, Marker, Text, svg, svg_file
+from ppsde.reports.drawing import Area, Drawing, Line, Marker, Rectangle, Text, svg, svg_file
 from ppsde.reports.figures import Figures, cliques, critical_difference, draw, mean_shares, unused, write_figures
 from ppsde.stats import Nemenyi
 
@@ -36,7 +36,7 @@ def points_of(drawing: Drawing) -> list[tuple[float, float]]:
     for item in drawing.items:
         if isinstance(item, Line | Area):
             found += item.points
-        elif isinstance(item, Box):
+        elif isinstance(item, Rectangle):
             found += [(item.x, item.y), (item.x + item.width, item.y + item.height)]
         elif isinstance(item, Marker | Text):
             found.append((item.x, item.y))
@@ -64,13 +64,13 @@ def test_every_algorithm_has_curves_markers_and_a_strip_on_every_problem(figures
     for series in range(3):
         assert sum(isinstance(item, Line) and item.kind == "curve" and item.series == series for item in items) >= 2
         assert any(isinstance(item, Marker) and item.series == series for item in items)
-        assert any(isinstance(item, Box) and item.series == series and item.strength > 0 for item in items)
+        assert any(isinstance(item, Rectangle) and item.series == series and item.strength > 0 for item in items)
 
 
 def test_an_algorithm_whose_runs_all_failed_has_no_curve_but_a_strip(figures: Figures) -> None:
     items = figures.problems["C02"].items
     assert not any(isinstance(item, Line) and item.kind == "curve" and item.series == 1 for item in items)
-    assert [item.strength for item in items if isinstance(item, Box) and item.series == 1] == [0.0]
+    assert [item.strength for item in items if isinstance(item, Rectangle) and item.series == 1] == [0.0]
 
 
 def test_svg_files_are_xml_whose_paths_are_numbers(figures: Figures, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_path_leads_back_to_its_points() -> None:
 def test_text_cannot_leave_a_drawing() -> None:
     drawing = Drawing(10, 10, '"><script>')
     drawing.text(1, 1, "</text><script>\x00&")
-    drawing.box(0, 0, 1, 1, 0.5, tip="</title><script>")
+    drawing.rectangle(0, 0, 1, 1, 0.5, tip="</title><script>")
     text = svg_file(drawing, 1)
     assert "<script" not in text
     root = ElementTree.fromstring(text)

@@ -13,7 +13,7 @@ from ppsde.experiments import Store
 from ppsde.experiments.status import Cell, Standing
 from ppsde.experiments.store import new_store
 from ppsde.reports import Findings, Study, find, gather
-from ppsde.reports.study import Problem
+from ppsde.reports.study import StudyProblem
 from ppsde.stats import Outcomes, Records
 
 PROBLEMS = [f"C{k:02d}" for k in range(1, 13)]
@@ -149,7 +149,7 @@ def test_what_differs_by_rounding_is_a_tie() -> None:
     def study_of(first: list[float], second: list[float]) -> Study:
         cells = {"a": Outcomes(first), "b": Outcomes(second)}
         records = {a: Records([10], runs.f[:, None]) for a, runs in cells.items()}
-        problem = Problem("C01", "C01", 10, 10, 1)
+        problem = StudyProblem("C01", "C01", 10, 10, 1)
         done = [Cell(a, "C01", 10, 3, 3, 0, 0) for a in "ab"]
         standing = Standing(done, [], 0, 60, 60, None)
         return Study("s", ("a", "b"), (problem,), {"C01": cells}, {"C01": records}, standing, {})

@@ -1,1 +1,1 @@
-"""What the command line does, one file per group of commands."""
+"""The commands of the command line, a file each."""

@@ -1,4 +1,4 @@
-"""What the exit status of the command says."""
+"""The exit statuses of the command line."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ EXPLAINED = """exit status:
   2    wrong usage or bad input
   3    every evaluation failed
   130  interrupted (Ctrl-C, SIGTERM); `solve` prints the best so far
-  141  whoever reads the output stopped reading"""
+  141  the reader of the output stopped reading"""

@@ -21,7 +21,13 @@ LONGEST_FACT = 16  # letters of a fact that still fits a table
 
 def add(group: Any) -> None:
     """Add the commands to the group."""
-    parser = command(group, "list", "list algorithms, suites or problems", "What there is to use.", "ppsde list suites")
+    parser = command(
+        group,
+        "list",
+        "list algorithms, suites or problems",
+        "List the algorithms, suites or problems.",
+        "ppsde list suites",
+    )
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     listing = command(
         kinds,
@@ -137,7 +143,7 @@ def _optimum(problem: Problem) -> str:
 
 
 def _facts(problem: Problem) -> list[str]:
-    """Properties short enough for a table, beside what its columns say already."""
+    """Return the properties that are short enough for a table and not in its columns."""
     facts = []
     for key, value in problem.properties.items():
         if isinstance(value, bool):

@@ -1,7 +1,4 @@
-"""How arguments are read: one line per error, an example with every help.
-
-The problem that an argument names: FILE.py:NAME, or SUITE:NAME.
-"""
+"""Reading of arguments: a parser with errors of one line, settings as NAME=VALUE, and problems by name."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def command(group: Any, name: str, title: str, description: str, *examples: str) -> Parser:
-    """Add a command to a group of them."""
+    """Add a command to a group of commands and return its parser."""
     parser: Parser = group.add_parser(
         name,
         help=title,
@@ -42,7 +39,7 @@ def command(group: Any, name: str, title: str, description: str, *examples: str)
 
 
 def instance(text: str) -> int | str:
-    """An instance of a suite's problems: a number, or the word official."""
+    """Return the instance of a suite's problems that a text names: a number, or the word official."""
     if text == "official":
         return text
     try:
@@ -52,7 +49,7 @@ def instance(text: str) -> int | str:
 
 
 def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """Settings by name; values are read as Python's, anything else is text."""
+    """Return settings by name; values are Python literals, anything else is text."""
     found = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
@@ -67,7 +64,7 @@ def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 @contextmanager
 def opened(target: str, dimension: int | None = None, instance: int | str | None = None) -> Iterator[Problem]:
-    """The problem named by `target`; the folder of its file can be imported from while it is open."""
+    """Give the problem named by `target`; inside the `with` block, modules of its file's folder can be imported."""
     place, colon, name = target.rpartition(":")
     if not (place and colon and name):
         raise ValueError(f"expected FILE.py:NAME or SUITE:NAME, such as cec2017:C01; got {target!r}")

@@ -99,7 +99,7 @@ def reproduce(arguments: Namespace) -> int:
 
 def _write_page(arguments: Namespace, outcome: Any) -> None:
     from .. import __version__
-    from ..batch import device_of
+    from ..engines.compiled import device_of
     from ..reproduction.page import page
 
     experiment = outcome.experiment

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import secrets
+import tempfile
 from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .. import __version__
 from ..algorithms import make
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
-from ..result import times
-from . import exit_status, text
+from ..problem import Optimum, Problem
+from ..progress import times
+from . import exit_status
 from .parsing import command, instance, opened, settings_of
+from .text import printable, table
+
+if TYPE_CHECKING:
+    from ..result import ConstraintReport
 
 PICTURES = (".png", ".svg", ".pdf")
 METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
 FIXED = ("method", "max_evaluations", "seed", "option", "eval_timeout", "on_failure", "checkpoint")  # in a checkpoint
+REASONS_SHOWN = 3  # of failures, on the terminal
+FAILURES_WRITTEN = 100  # in the JSON file
 
 
 def add(group: Any) -> None:
@@ -27,7 +43,7 @@ def add(group: Any) -> None:
     parser = command(
         group,
         "solve",
-        "solve one problem and print what was found",
+        "solve one problem and print the result",
         "Minimise one problem: a ppsde.Problem in a Python file, a function there that\n"
         "makes one, or a problem of a suite. Progress is shown on standard error, the\n"
         "result on standard output.\n\n" + exit_status.EXPLAINED,
@@ -51,15 +67,15 @@ def add(group: Any) -> None:
     parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
     parser.add_argument("--on-failure", metavar="WHAT", help=f"penalise, retry:N or raise (default: {ON_FAILURE})")
     parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
-    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run there, a new file, to be resumed")
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="save the run there, a new file, to be resumed")
     parser.add_argument(
         "--checkpoint-every",
         type=float,
         default=CHECKPOINT_EVERY,
         metavar="S",
-        help="seconds between two states there; 0 keeps every generation (default: %(default)g)",
+        help="seconds between two saves; 0 saves every generation (default: %(default)g)",
     )
-    parser.add_argument("--resume", type=Path, metavar="FILE", help="go on with the run that is kept there")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="resume the run that is saved there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the run, to .png, .svg or .pdf")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
@@ -67,7 +83,7 @@ def add(group: Any) -> None:
 
 
 def solve(arguments: Namespace) -> int:
-    """Run the command; the exit status says what came out."""
+    """Run the command and return its exit status."""
     about = _settings(arguments)
     for path in (arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
@@ -78,16 +94,16 @@ def solve(arguments: Namespace) -> int:
         error = None
         try:
             result = _result(arguments, problem, about)
-        except EvaluationError as raised:  # what was found until then is worth as much as ever
+        except EvaluationError as raised:  # the best point until then is still worth printing
             error, result = raised, raised.result
-        print(text.describe(problem, result))
+        print(describe(problem, result))
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
         print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
-        kept = arguments.resume or arguments.checkpoint
-        if kept is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
-            print(f"  to go on: ppsde solve {arguments.target} --resume {kept}", flush=True)
+        checkpoint = arguments.resume or arguments.checkpoint
+        if checkpoint is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
+            print(f"  to resume: ppsde solve {arguments.target} --resume {checkpoint}", flush=True)
         if arguments.json is not None:
-            text.write(arguments.json, text.as_data(problem, result, **about, seconds=result.seconds))
+            write(arguments.json, as_data(problem, result, **about, seconds=result.seconds))
         if arguments.plot is not None:
             result.plot().savefig(arguments.plot, dpi=150)
         if error is not None:
@@ -96,17 +112,17 @@ def solve(arguments: Namespace) -> int:
 
 
 def _settings(arguments: Namespace) -> dict[str, Any]:
-    """Method, options and seed: those of the command line, or of the run that is resumed."""
+    """Return method, options and seed, of the command line or of the run that is resumed."""
     if arguments.resume is None:
         seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
         return {"method": arguments.method or METHOD, "options": settings_of(arguments.option), "seed": seed}
     for name in FIXED:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
-    run, told = peek(arguments.resume)
-    usual = vars(make(str(told.get("method"))))
+    run, facts = peek(arguments.resume)
+    usual = vars(make(str(facts.get("method"))))
     options = {name: value for name, value in vars(run.algorithm).items() if value != usual[name]}
-    return {"method": told["method"], "options": options, "seed": run.seed}
+    return {"method": facts["method"], "options": options, "seed": run.seed}
 
 
 def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
@@ -133,7 +149,7 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
 
 
 def status_of(result: Any) -> int:
-    """The exit status that tells what came out."""
+    """Return the exit status of a result."""
     if result.status == INTERRUPTED:
         return exit_status.INTERRUPTED
     if result.status == FAILED or result.nfev == result.n_failed:
@@ -142,8 +158,136 @@ def status_of(result: Any) -> int:
 
 
 def _check_picture(path: Path) -> None:
-    """Before the run: a picture that cannot be drawn is not to be found out hours later."""
+    """Raise ValueError before the run, not hours later, if the picture cannot be drawn."""
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"the picture's file must end in .png, .svg or .pdf; got {str(path)!r}")
     if find_spec("matplotlib") is None:
         raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")
+
+
+# --- the result as text ----------------------------------------------------------------------------------------------
+
+
+def describe(problem: Problem, result: Any) -> str:
+    """Return the result as lines of text: objective, violation, every constraint by name, every variable."""
+    lines = [
+        f"{printable(problem.name)}: {'FEASIBLE' if result.feasible else 'NOT FEASIBLE'}, {printable(result.message)}",
+        f"  objective    {result.fun:.10g}",
+    ]
+    if problem.optimum is not None:
+        lines.append(f"  optimum      {_against(problem.optimum, result)}")
+    lines.append(f"  violation    {result.violation:.4g}")
+    failed = f", {result.n_failed:,} of them failed" if result.n_failed else ""
+    lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generations{failed}")
+    reasons = Counter(printable(failure.reason) for failure in result.failures).most_common(REASONS_SHOWN)
+    lines += [f"    failed     {count:,} x {reason}" for reason, count in reasons]
+    if result.n_calls != result.nfev:
+        lines.append(f"  calls        {result.n_calls:,} of the function")
+    if result.constraints:
+        lines += ["", *_indented(_constraints(result.constraints))]
+    lines += ["", *_indented(_variables(problem, result.x))]
+    return "\n".join(lines)
+
+
+def _against(optimum: Optimum, result: Any) -> str:
+    text = f"{optimum.value:.10g} ({optimum.status})"
+    if optimum.violation > 0:
+        return f"{text}, mean violation {optimum.violation:.4g}"
+    return f"{text}, gap {result.fun - optimum.value:.3g}" if result.feasible else text
+
+
+def _constraints(reports: Sequence[ConstraintReport]) -> str:
+    rows = [
+        (
+            f"{report.slack:.4g}",
+            "active" if report.active else "",
+            f"violated by {report.violation:.4g}" if report.violation > 0 else "holds",
+            printable(report.name),
+        )
+        for report in reports
+    ]
+    return table(("slack", "", "status", "constraint"), rows, right="slack")
+
+
+def _variables(problem: Problem, x: np.ndarray) -> str:
+    names = problem.properties.get("variables")
+    if not isinstance(names, list | tuple) or len(names) != len(x):
+        names = [f"x[{j}]" for j in range(len(x))]
+    at = [
+        "at its lower bound" if v == low else "at its upper bound" if v == high else ""
+        for v, low, high in zip(x, problem.lower, problem.upper, strict=True)
+    ]
+    rows = [(printable(str(name)), f"{value:.10g}", note) for name, value, note in zip(names, x, at, strict=True)]
+    return table(("variable", "value", ""), rows, right="value")
+
+
+def _indented(text: str) -> list[str]:
+    return ["  " + line for line in text.splitlines()]
+
+
+# --- the result as JSON ----------------------------------------------------------------------------------------------
+
+
+def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
+    """Return the result as plain data for strict JSON; numbers that are not finite are null."""
+    optimum = problem.optimum
+    data = {
+        "ppsde": __version__,
+        **about,
+        "problem": {
+            "name": problem.name,
+            "dimension": problem.dimension,
+            "lower": problem.lower,
+            "upper": problem.upper,
+            "tolerance": problem.tolerance,
+            "properties": problem.properties,
+            "optimum": None
+            if optimum is None
+            else {"value": optimum.value, "status": optimum.status, "violation": optimum.violation},
+        },
+        "status": result.status,
+        "message": result.message,
+        "feasible": result.feasible,
+        "x": result.x,
+        "fun": result.fun,
+        "violation": result.violation,
+        "maxcv": result.maxcv,
+        "constraints": [{"name": name, "violation": v} for name, v in result.constr_violation.items()],
+        "nfev": result.nfev,
+        "nit": result.nit,
+        "n_failed": result.n_failed,
+        "n_calls": result.n_calls,
+        "limited_by": result.limited_by,
+        "eval_seconds": {"mean": result.eval_seconds_mean, "max": result.eval_seconds_max},
+        "failures": [vars(failure) for failure in result.failures[:FAILURES_WRITTEN]],
+        "history": result.history,
+    }
+    plain: dict[str, Any] = _plain(data)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def write(path: Path, data: Mapping[str, Any]) -> None:
+    """Write JSON under another name and rename it: neither a reader nor a failure sees half a file."""
+    text = json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
+        try:
+            part.write(text)
+            part.flush()
+            os.fsync(part.fileno())
+        except BaseException:
+            Path(part.name).unlink()
+            raise
+    Path(part.name).chmod(0o644)  # temporary files can be read by their owner only
+    Path(part.name).replace(path)

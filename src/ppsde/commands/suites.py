@@ -1,4 +1,4 @@
-"""`ppsde suites`: bring official benchmark data in, and draw problems."""
+"""`ppsde suites`: import official benchmark data, and draw problems."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def add(group: Any) -> None:
         "import",
         "read the organisers' archive of the CEC2017 suite",
         "Read the CEC2017 organisers' archive (a folder or .zip of their MATLAB or text\n"
-        "files), check it and keep what the suite needs; from then on its official\n"
+        "files), check it and store what the suite needs; from then on its official\n"
         "instances can be used.",
         "ppsde suites import ~/Downloads/CEC2017.zip",
     )
     task.add_argument("path", type=Path, metavar="PATH", help="the folder or .zip file")
-    task.add_argument("--to", type=Path, metavar="DIR", help="where to keep it (default: your data folder)")
+    task.add_argument("--to", type=Path, metavar="DIR", help="where to store it (default: your data folder)")
     task.set_defaults(run=import_data)
     task = command(
         tasks,

@@ -1,4 +1,4 @@
-"""Reports of studies: tables, figures, one page of HTML, files for other programs, and a look at a study at work."""
+"""Reports of studies: statistics, tables, figures, one page of HTML, exports, and a live page of a running study."""
 
 from .findings import Findings, find
 from .page import page

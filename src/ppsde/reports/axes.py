@@ -1,4 +1,4 @@
-"""Scales and panels: from values to places in a drawing, with ticks that people read."""
+"""Scales, ticks and axes of a drawing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from .drawing import Drawing, Point
 
-LEAST = 1e-10  # what lies nearer to zero is drawn there
+LEAST = 1e-10  # values nearer to zero than this are drawn as zero
 DECADES_FOR_LOG = 1.5
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to places between `start` and `end`; logarithmic, linear, or both sides of zero."""
+    """A map from values to places between `start` and `end`: linear, or logarithmic on one or both sides of zero."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Scale:
         return math.asinh(value) if self.kind == "both" else value
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Where to write numbers: powers of ten, or round steps."""
+        """Return the values to write beside the axis: powers of ten, or round steps."""
         if self.kind in ("log", "zero"):
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             if last - first < 2:
@@ -50,7 +50,7 @@ class Scale:
         return self._round_steps(most)
 
     def _between_decades(self, first: int) -> list[float]:
-        """Ticks for a scale of hardly a decade: 1, 2 and 5, or its two ends."""
+        """Return ticks for a scale of about a decade: 1, 2 and 5, or its two ends."""
         sizes = [m * 10.0**e for e in range(first - 1, first + 3) for m in (1, 2, 5)]
         inside = [size for size in sizes if self.low <= size <= self.high]
         return inside if len(inside) > 1 else [self.low, self.high]
@@ -65,7 +65,7 @@ class Scale:
 
 
 def tick(value: float) -> str:
-    """A number beside an axis."""
+    """Return a number as it is written beside an axis."""
     if value and (abs(value) >= 1e5 or abs(value) < 1e-3):
         mantissa, exponent = f"{value:.2g}".split("e") if "e" in f"{value:.2g}" else (f"{value:.3g}", "")
         return f"{mantissa}e{int(exponent)}" if exponent else mantissa
@@ -73,7 +73,7 @@ def tick(value: float) -> str:
 
 
 def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
-    """A scale for objectives: logarithmic where they span decades; None where there is nothing to draw."""
+    """Return a scale for objectives, logarithmic where they span decades; None where there is nothing to draw."""
     finite = values[np.isfinite(values)]
     if not finite.size:
         return None
@@ -91,7 +91,7 @@ def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
 
 
 def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
-    """A scale for violations, logarithmic, with 0 at its foot; None where nothing is violated."""
+    """Return a scale for violations, logarithmic, with 0 at its foot; None where nothing is violated."""
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return None
@@ -100,7 +100,7 @@ def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
 
 
 def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: str, most: int = 6) -> None:
-    """Axes with ticks, numbers and a faint grid; no numbers beside the height where `most` is 0."""
+    """Draw axes with ticks, numbers and a faint grid; no numbers beside the vertical axis where `most` is 0."""
     left, right, bottom, top = x.start, x.end, y.start, y.end
     for value in y.ticks(most) if most else ():
         at = y(value)
@@ -118,7 +118,7 @@ def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: s
 
 
 def pieces(x: Scale, y: Scale, at: np.ndarray, values: np.ndarray) -> list[list[Point]]:
-    """The drawable stretches of a curve: where its values are finite."""
+    """Return the stretches of a curve where its values are finite."""
     found: list[list[Point]] = [[]]
     for where, value in zip(at, values, strict=True):
         if np.isfinite(value):
@@ -129,7 +129,7 @@ def pieces(x: Scale, y: Scale, at: np.ndarray, values: np.ndarray) -> list[list[
 
 
 def markers_along(drawing: Drawing, stretches: list[list[Point]], series: int, of: int) -> None:
-    """A few markers on a curve, shifted from series to series so that they do not hide each other."""
+    """Draw a few markers on a curve, shifted from series to series so that they do not hide each other."""
     points = [point for stretch in stretches for point in stretch]
     if not points:
         return

@@ -1,4 +1,4 @@
-"""Runs along their evaluations: quartiles of objective and violation, and how many runs are feasible by then."""
+"""Quartiles of objective and violation, and the share of feasible runs, at some numbers of evaluations."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Curves:
 
 
 def grid(budget: int, points: int = POINTS) -> np.ndarray:
-    """Where to look: equally spaced, the last one at the end."""
+    """Return equally spaced numbers of evaluations, the last one the budget."""
     return np.unique(np.ceil(np.linspace(budget / points, budget, points)))
 
 
 def curves(records: Records, at: np.ndarray) -> Curves:
-    """The runs at those numbers of evaluations.
+    """Return the curves of runs at those numbers of evaluations.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def curves(records: Records, at: np.ndarray) -> Curves:
 
 
 def known_at(records: Records, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The best feasible objective and the least violation after so many evaluations, (runs, points) each."""
+    """Return the best feasible objective and the least violation after so many evaluations, (runs, points) each."""
     made = np.maximum.accumulate(np.nan_to_num(records.evaluations), axis=1)  # 0 before the first record
     index = np.array([(row <= at[:, None]).sum(axis=1) for row in made]) - 1
     last = np.maximum(index, 0)
@@ -60,7 +60,7 @@ def known_at(records: Records, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _quartiles(values: np.ndarray) -> np.ndarray:
-    """Lower quartile, median and upper quartile of each column; each is the value of a run, the worse of two."""
+    """Return lower quartile, median and upper quartile of each column; each is the value of a run, the worse of two."""
     n = len(values)
     places = [max(0, -(-n // 4) - 1), n // 2, max(0, -(-3 * n // 4) - 1)]
     places[2] = max(places[1], places[2])

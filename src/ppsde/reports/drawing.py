@@ -1,20 +1,15 @@
-"""A drawing: lines, areas, boxes, markers and text in plain units, which SVG and PDF are made from.
-
-A drawing as SVG: short paths, colours by class, every text escaped.
-
-A drawing as PDF, by matplotlib, which need not be installed for anything else.
-"""
+"""A drawing of lines, areas, boxes, markers and text, written as SVG or, where matplotlib is installed, as PDF."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape as escaped
+from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from . import palette
+from .html import Markup, tag
 
 Point = tuple[float, float]
 TEXT_SIZE = 21.0
@@ -31,22 +26,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Area:
-    """Between quartiles: a closed outline, faintly filled."""
+    """A closed outline, faintly filled, such as the area between quartiles."""
 
     points: tuple[Point, ...]
     series: int
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     x: float
     y: float
     width: float
     height: float
     strength: float  # from 0, empty, to 1
-    series: int | None = None  # its colour; that of heat maps if None
+    series: int | None = None  # gives its colour; None for that of heat maps
     tip: str = ""
-    of: int | None = None  # the series that it belongs to, where it has not its colour
+    of: int | None = None  # the series that it belongs to, where it does not have its colour
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class Text:
     turned: bool = False  # read from below
 
 
-Item = Line | Area | Box | Marker | Text
+Item = Line | Area | Rectangle | Marker | Text
 
 
 @dataclass
@@ -77,9 +72,9 @@ class Drawing:
 
     width: float
     height: float
-    title: str  # what it shows, for those who cannot see it
+    title: str  # a description for readers who cannot see it
     items: list[Item] = field(default_factory=list)
-    plot: tuple[float, float] | None = None  # left and right end of the panels, where a pointer may ask for values
+    plot: tuple[float, float] | None = None  # left and right end of the panels, where the pointer shows values
 
     def line(self, points: Sequence[Point], kind: str = "curve", series: int | None = None) -> None:
         if len(points) > 1:
@@ -95,84 +90,140 @@ class Drawing:
     def marker(self, x: float, y: float, series: int) -> None:
         self.items.append(Marker(x, y, series))
 
-    def box(self, x: float, y: float, width: float, height: float, strength: float, **more: object) -> None:
-        self.items.append(Box(x, y, width, height, strength, **more))  # type: ignore[arg-type]
+    def rectangle(self, x: float, y: float, width: float, height: float, strength: float, **more: object) -> None:
+        self.items.append(Rectangle(x, y, width, height, strength, **more))  # type: ignore[arg-type]
 
 
-_FORBIDDEN = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+# --- series: a colour, a dash and a marker each ----------------------------------------------------------------------
 
-# What every drawing needs; the colours come from variables, so that a page can change them in the dark.
+# The colours of Okabe and Ito, distinct with every kind of colour vision. Yellow, faint on white, is last and darkened.
+LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#B8A60B")
+DARK = ("#56A8E0", "#F0803C", "#2FC79A", "#E39CC6", "#F2F2F2", "#E69F00", "#9AD4F5", "#F0E442")
+DASHES = ((), (14, 6), (4, 5), (16, 5, 4, 5), (22, 7), (9, 4), (2, 4, 8, 4), (18, 4, 2, 4, 2, 4))
+HEAT = "#0072B2"
+
+PLUS = (
+    *((-1, -0.35), (-0.35, -0.35), (-0.35, -1), (0.35, -1), (0.35, -0.35), (1, -0.35)),
+    *((1, 0.35), (0.35, 0.35), (0.35, 1), (-0.35, 1), (-0.35, 0.35), (-1, 0.35)),
+)
+
+# Outlines of the markers, one per series, within a box from -1 to 1.
+MARKERS = (
+    ((-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)),  # square
+    ((0, -1), (1, 0.8), (-1, 0.8)),  # triangle
+    ((0, -1.1), (1.1, 0), (0, 1.1), (-1.1, 0)),  # diamond
+    ((0, 1), (1, -0.8), (-1, -0.8)),  # triangle, downwards
+    ((-0.4, -1), (0.4, -1), (1, -0.4), (1, 0.4), (0.4, 1), (-0.4, 1), (-1, 0.4), (-1, -0.4)),  # octagon
+    PLUS,
+    ((-1, -1), (1, 1), (1, -1), (-1, 1)),  # hourglass
+    ((-1, 0.9), (0, -1), (1, 0.9), (0, 0.4)),  # arrow head
+)
+
+COUNT = len(LIGHT)
+
+
+def series_colour(series: int) -> str:
+    """Return the colour of a series on white paper."""
+    return LIGHT[series % COUNT]
+
+
+def series_dash(series: int) -> tuple[int, ...]:
+    """Return the dash of a series; from the ninth series on, colours repeat with another dash."""
+    return DASHES[(series + series // COUNT * 3) % COUNT]
+
+
+def series_marker(series: int) -> tuple[tuple[float, float], ...]:
+    """Return the outline of the marker of a series."""
+    return MARKERS[(series + series // COUNT * 5) % COUNT]
+
+
+def colour_variables(series: int, colours: tuple[str, ...] = LIGHT) -> str:
+    """Return CSS that defines the colours of so many series as variables."""
+    return " ".join(f"--c{k}: {colours[k % COUNT]};" for k in range(series))
+
+
+def series_rules(series: int) -> str:
+    """Return CSS rules for so many series: curves by stroke, areas and markers by fill."""
+    rules = []
+    for k in range(series):
+        gaps = ",".join(map(str, series_dash(k)))
+        dashes = f"; stroke-dasharray: {gaps}" if gaps else ""
+        rules.append(f".l{k} {{ stroke: var(--c{k}){dashes} }} .m{k}, .b{k} {{ fill: var(--c{k}) }}")
+    return "\n".join(rules)
+
+
+# --- as SVG: short paths, colours by class --------------------------------------------------------------------------
+
+# Rules that every drawing needs. The colours come from variables, so that a page can change them in the dark.
 RULES = f"""
 svg text {{ font: {TEXT_SIZE:g}px system-ui, sans-serif; fill: var(--ink) }}
 svg text.small {{ font-size: {SMALL_SIZE:g}px }} svg text.bold {{ font-weight: 600 }}
 .curve {{ fill: none; stroke-width: 2.6; stroke-linejoin: round }} .area {{ opacity: .16 }}
 .axis {{ fill: none; stroke: var(--ink); stroke-width: 1.4 }}
 .grid {{ fill: none; stroke: var(--rule); stroke-width: 1 }}
-.bar {{ fill: none; stroke: var(--ink); stroke-width: 7; stroke-linecap: round }} .heat {{ fill: {palette.HEAT} }}
+.bar {{ fill: none; stroke: var(--ink); stroke-width: 7; stroke-linecap: round }} .heat {{ fill: {HEAT} }}
 """
 
 
-def escape(text: str) -> str:
-    """Text for XML: its special letters escaped, letters that XML does not allow replaced."""
-    return escaped("".join(letter if _FORBIDDEN.match(letter) is None else "?" for letter in text))
+def svg(drawing: Drawing, *content: Markup, **attributes: object) -> Markup:
+    """Return the drawing as an element of a page, which must have RULES and the rules of the series.
 
-
-def svg(drawing: Drawing, attributes: str = "") -> str:
-    """The drawing as an element of a page, which must have RULES and the rules of the palette."""
-    parts = [
-        f'<svg viewBox="0 0 {drawing.width:g} {drawing.height:g}" role="img" aria-label="{escape(drawing.title)}"'
-        f"{attributes}>"
-    ]
-    open_series: int | None = None
-    for item in drawing.items:
-        series = item.of if isinstance(item, Box) and item.of is not None else item.series
-        if series != open_series:
-            parts.append("</g>" * (open_series is not None))
-            parts.append(f'<g data-a="{series}">' if series is not None else "")
-            open_series = series
-        parts.append(_element(item))
-    parts.append("</g>" * (open_series is not None) + "</svg>")
-    return "".join(parts)
+    `content` comes before the items of the drawing.
+    """
+    parts = list(content)
+    for series, items in groupby(drawing.items, _series):
+        elements = [_element(item) for item in items]
+        parts.append(Markup("".join(elements)) if series is None else tag("g", *elements, data_a=series))
+    size = f"0 0 {drawing.width:g} {drawing.height:g}"
+    return tag("svg", *parts, viewBox=size, role="img", aria_label=drawing.title, **attributes)
 
 
 def svg_file(drawing: Drawing, series: int) -> str:
-    """The drawing as a file of its own, on white."""
-    style = f"svg {{ --ink: #000; --rule: #ddd; {palette.stylesheet(series)} }}{RULES}{palette.series_rules(series)}"
-    size = f' xmlns="http://www.w3.org/2000/svg" width="{drawing.width:g}" height="{drawing.height:g}"'
-    body = svg(drawing, size)
-    head, rest = body.split(">", 1)
-    white = f'<rect width="{drawing.width:g}" height="{drawing.height:g}" fill="#fff"/>'
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{head}><style>{escaped(style, quote=False)}</style>{white}{rest}\n'
+    """Return the drawing as a file of its own, on white."""
+    style = f"svg {{ --ink: #000; --rule: #ddd; {colour_variables(series)} }}{RULES}{series_rules(series)}"
+    size = {"width": f"{drawing.width:g}", "height": f"{drawing.height:g}"}
+    rules, white = tag("style", Markup(escape(style, quote=False))), tag("rect", **size, fill="#fff")
+    element = svg(drawing, rules, white, xmlns="http://www.w3.org/2000/svg", **size)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{element}\n'
 
 
-def _element(item: Item) -> str:
+def _series(item: Item) -> int | None:
+    return item.of if isinstance(item, Rectangle) and item.of is not None else item.series
+
+
+def _element(item: Item) -> Markup:
     if isinstance(item, Line):
         colour = f" l{item.series}" if item.kind == "curve" and item.series is not None else ""
-        return f'<path class="{item.kind}{colour}" d="{_path(item.points)}"/>'
+        return tag("path", class_=f"{item.kind}{colour}", d=_path(item.points))
     if isinstance(item, Area):
-        return f'<path class="area b{item.series}" d="{_path(item.points)}z"/>'
+        return tag("path", class_=f"area b{item.series}", d=f"{_path(item.points)}z")
     if isinstance(item, Marker):
-        outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in palette.marker(item.series)]
-        return f'<path class="m{item.series}" d="{_path(outline)}z"/>'
-    if isinstance(item, Box):
-        colour = "heat" if item.series is None else f"b{item.series}"
-        where = f'x="{_n(item.x)}" y="{_n(item.y)}" width="{_n(item.width)}" height="{_n(item.height)}"'
-        tip = f"<title>{escape(item.tip)}</title>" if item.tip else ""
-        shown = f'<rect class="{colour}" {where} fill-opacity="{item.strength:.3g}"'
-        return f"{shown}>{tip}</rect>" if tip else f"{shown}/>"
-    return _text(item)
-
-
-def _text(item: Text) -> str:
-    kinds = " ".join(["small"] * item.small + ["bold"] * item.bold)
-    kind = f' class="{kinds}"' if kinds else ""
-    anchor = "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
-    turned = f' transform="rotate(-90 {_n(item.x)} {_n(item.y)})"' if item.turned else ""
-    return f'<text x="{_n(item.x)}" y="{_n(item.y)}"{kind}{anchor}{turned}>{escape(item.text)}</text>'
+        outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in series_marker(item.series)]
+        return tag("path", class_=f"m{item.series}", d=f"{_path(outline)}z")
+    if isinstance(item, Rectangle):
+        return tag(
+            "rect",
+            *([tag("title", item.tip)] if item.tip else []),
+            class_="heat" if item.series is None else f"b{item.series}",
+            x=_n(item.x),
+            y=_n(item.y),
+            width=_n(item.width),
+            height=_n(item.height),
+            fill_opacity=f"{item.strength:.3g}",
+        )
+    return tag(
+        "text",
+        item.text,
+        x=_n(item.x),
+        y=_n(item.y),
+        class_=" ".join(["small"] * item.small + ["bold"] * item.bold) or None,
+        text_anchor=None if item.anchor == "start" else item.anchor,
+        transform=f"rotate(-90 {_n(item.x)} {_n(item.y)})" if item.turned else None,
+    )
 
 
 def _path(points: Sequence[Point]) -> str:
-    """From point to point in whole units, each told from the one before: the shortest way to write many."""
+    """Return the steps from point to point in whole units, the shortest way to write many points."""
     x, y = (round(value) for value in points[0])
     steps = [f"M{x} {y}l"]
     for further in points[1:]:
@@ -186,20 +237,22 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+# --- as PDF, by matplotlib ----------------------------------------------------------------------------------------
+
 POINTS_PER_UNIT = 0.5
 WIDTHS = {"curve": 1.3, "axis": 0.7, "grid": 0.5, "bar": 3.0}
 COLOURS = {"axis": "#000", "grid": "#ddd", "bar": "#000", "curve": "#000"}
 
 
 def can_write_pdf() -> bool:
-    """Whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     from importlib.util import find_spec
 
     return find_spec("matplotlib") is not None
 
 
 def write_pdf(drawing: Drawing, path: Path) -> None:
-    """Write the drawing to a file."""
+    """Write the drawing to a PDF file."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
 
@@ -217,18 +270,18 @@ def write_pdf(drawing: Drawing, path: Path) -> None:
 def _draw(axes: Any, item: Item) -> None:
     if isinstance(item, Line):
         coloured = item.kind == "curve" and item.series is not None
-        gaps = palette.dash(item.series or 0) if coloured else ()
+        gaps = series_dash(item.series or 0) if coloured else ()
         style = (0, tuple(gap * POINTS_PER_UNIT for gap in gaps)) if gaps else "solid"
-        colour = palette.colour(item.series or 0) if coloured else COLOURS[item.kind]
+        colour = series_colour(item.series or 0) if coloured else COLOURS[item.kind]
         x, y = zip(*item.points, strict=True)
         axes.add_line(_line(x, y, colour, WIDTHS[item.kind], style))
     elif isinstance(item, Area):
-        axes.add_patch(_outline(item.points, palette.colour(item.series), 0.16))
+        axes.add_patch(_outline(item.points, series_colour(item.series), 0.16))
     elif isinstance(item, Marker):
-        outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in palette.marker(item.series)]
-        axes.add_patch(_outline(outline, palette.colour(item.series), 1.0))
-    elif isinstance(item, Box):
-        colour = palette.HEAT if item.series is None else palette.colour(item.series)
+        outline = [(item.x + MARKER_SIZE * x, item.y + MARKER_SIZE * y) for x, y in series_marker(item.series)]
+        axes.add_patch(_outline(outline, series_colour(item.series), 1.0))
+    elif isinstance(item, Rectangle):
+        colour = HEAT if item.series is None else series_colour(item.series)
         right, bottom = item.x + item.width, item.y + item.height
         corners = [(item.x, item.y), (right, item.y), (right, bottom), (item.x, bottom)]
         axes.add_patch(_outline(corners, colour, item.strength))

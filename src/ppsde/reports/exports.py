@@ -1,13 +1,4 @@
-"""The runs of a study by algorithm, problem and dimension, as exports write them, and what was known along each.
-
-A study as result files of the CEC competitions: a text file per algorithm, problem and dimension.
-
-A study as files of IOHprofiler, for IOHanalyzer (R) and iohinspector (Python).
-
-A study as Parquet tables: its runs, and what was recorded along them.
-
-A study as files for other programs: result files of the CEC competitions, IOHprofiler, Parquet.
-"""
+"""A study as files for other programs: result files of the CEC competitions, files of IOHprofiler, Parquet tables."""
 
 from __future__ import annotations
 
@@ -31,8 +22,8 @@ from .study import chosen_plan
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What the runs of one file share."""
+class Group:
+    """The runs that go into one file: those of an algorithm on a problem in one dimension."""
 
     algorithm: str  # by label
     suite: str | None  # None for a problem of a file
@@ -40,19 +31,19 @@ class Cell:
     dimension: int
 
 
-def cells(store: Store, plan: int | None) -> dict[Cell, list[Result]]:
-    """Every finished run, failed ones included, in the order of the plan."""
-    found: dict[Cell, list[Result]] = {}
+def groups(store: Store, plan: int | None) -> dict[Group, list[Result]]:
+    """Return every finished run, failed ones included, by group, in the order of the plan."""
+    found: dict[Group, list[Result]] = {}
     for result in store.results(plan):
-        cell = Cell(result.algorithm, result.job.suite, result.problem, result.dimension)
-        found.setdefault(cell, []).append(result)
+        group = Group(result.algorithm, result.job.suite, result.problem, result.dimension)
+        found.setdefault(group, []).append(result)
     return found
 
 
 def along(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Evaluations, best feasible objective so far and least violation so far, (points,) each.
+    """Return evaluations, best feasible objective so far and least violation so far, (points,) each.
 
-    These are the recorded points and the end of the run, which mostly is a recorded point too; none of a failed run.
+    These are the recorded points and the end of the run, which usually is a recorded point too; a failed run has none.
     The objective is infinite before the first feasible point.
     """
     if not result.ok:
@@ -65,17 +56,17 @@ def along(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def cec_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
-    """ALGORITHM_F1_D10.txt: a row per number of evaluations: that number, then objective and violation of each run.
+    """Write ALGORITHM_F1_D10.txt: per line a number of evaluations, then objective and violation of each run.
 
     The objective is that of the best feasible point so far, NaN before the first; the violation is the least so far in
     the search's measure, infinite before anything is recorded. A failed run has NaN and infinity throughout. Numbers
     have as many digits as it takes to read the same ones back.
     """
-    found = cells(store, plan)
+    found = groups(store, plan)
     folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
-    for cell, results in found.items():
-        name = unused(f"{unused(cell.algorithm, ())}_F{number_in(cell.problem)}_D{cell.dimension}", taken)
+    for group, results in found.items():
+        name = unused(f"{unused(group.algorithm, ())}_F{number_in(group.problem)}_D{group.dimension}", taken)
         taken.add(name)
         job = results[0].job
         at = np.ceil(np.linspace(0, job.budget, job.record + 1)[1:])
@@ -87,7 +78,7 @@ def cec_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
 
 
 def _known_at(result: Result, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Objective and violation after so many evaluations, (rows,) each."""
+    """Return objective and violation after so many evaluations, (rows,) each."""
     made, f, violation = along(result)
     last = np.searchsorted(made, at, side="right")  # 0 before the first
     best = np.append(np.inf, f)[last]
@@ -95,7 +86,7 @@ def _known_at(result: Result, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def number_in(name: str) -> str:
-    """The number that a name ends with, such as 1 for C01; else the name, in plain letters.
+    """Return the number that a name ends with, such as 1 for C01; else the name, in plain letters.
 
     Examples
     --------
@@ -108,43 +99,43 @@ def number_in(name: str) -> str:
 
 VERSION = "0.3.5"  # of the format; readers ask for 0.3.3 at least
 COLUMNS = ("evaluations", "raw_y", "violation")
-LARGEST_ID = 2**16 - 1  # what readers hold of a function's number
+LARGEST_ID = 2**16 - 1  # the largest number of a function that readers can hold
 
-# Stand for the objective while a run has no feasible point, and for other numbers that are not there: JSON has no
-# infinity. They take turns from run to run, because iohinspector leaves out a line that repeats the objective of the
+# They stand for the objective while a run has no feasible point, and for other missing numbers: JSON has no
+# infinity. They alternate from run to run, because iohinspector leaves out a line that repeats the objective of the
 # line before, even if a new run begins there: of runs without a feasible point only the first would be seen.
 LARGEST = math.nextafter(math.inf, 0)
 NOTHING = (LARGEST, math.nextafter(LARGEST, 0))
 
 
 def ioh_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
-    """A folder per algorithm: a JSON file per problem, and its runs, one after another, in .dat files per dimension."""
-    found = cells(store, plan)
-    ids = _ids((cell.suite, cell.problem) for cell in found)
+    """Write a folder per algorithm: a JSON file per problem, and its runs in a .dat file per dimension."""
+    found = groups(store, plan)
+    ids = _ids((group.suite, group.problem) for group in found)
     folder.mkdir(parents=True, exist_ok=True)
     folders: dict[str, str] = {}
     indices: dict[Path, dict[str, Any]] = {}
-    for cell, results in found.items():
-        if cell.algorithm not in folders:
-            folders[cell.algorithm] = unused(cell.algorithm, set(folders.values()))
-        top = folder / folders[cell.algorithm]
-        id = ids[cell.suite, cell.problem]
-        title = f"f{id}_{unused(cell.problem, ())}"
-        data = f"data_{title}/IOHprofiler_f{id}_DIM{cell.dimension}.dat"
+    for group, results in found.items():
+        if group.algorithm not in folders:
+            folders[group.algorithm] = unused(group.algorithm, set(folders.values()))
+        top = folder / folders[group.algorithm]
+        id = ids[group.suite, group.problem]
+        title = f"f{id}_{unused(group.problem, ())}"
+        data = f"data_{title}/IOHprofiler_f{id}_DIM{group.dimension}.dat"
         traces = [_trace(result, NOTHING[k % 2]) for k, result in enumerate(results)]
         (top / data).parent.mkdir(parents=True, exist_ok=True)
         (top / data).write_text("".join(map(_block, traces)), encoding="utf-8")
         yield top / data
         runs = [_ioh_run(result, trace) for result, trace in zip(results, traces, strict=True)]
-        index = indices.setdefault(top / f"IOHprofiler_{title}.json", _index(cell, id))
-        index["scenarios"].append({"dimension": cell.dimension, "path": data, "runs": runs})
+        index = indices.setdefault(top / f"IOHprofiler_{title}.json", _index(group, id))
+        index["scenarios"].append({"dimension": group.dimension, "path": data, "runs": runs})
     for path, index in indices.items():
         path.write_text(json.dumps(index, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         yield path
 
 
 def _ids(problems: Iterable[tuple[str | None, str]]) -> dict[tuple[str | None, str], int]:
-    """A number for each problem: the one that its name ends with, or, if it has none or it is taken, a free one."""
+    """Number the problems: by the number that a name ends with; a free number where there is none or it is used."""
     ids: dict[tuple[str | None, str], int] = {}
     without = []
     for problem in dict.fromkeys(problems):
@@ -159,7 +150,7 @@ def _ids(problems: Iterable[tuple[str | None, str]]) -> dict[tuple[str | None, s
 
 
 def _trace(result: Result, nothing: float) -> dict[int, tuple[float, float]]:
-    """Objective and violation by evaluations. It begins at 1, by which iohinspector knows that a run begins."""
+    """Return objective and violation by evaluations, from 1 on: iohinspector takes 1 as the beginning of a run."""
     known = {1: (nothing, nothing)}
     for made, f, violation in zip(*(column.tolist() for column in along(result)), strict=True):
         known[made] = (_finite(f, nothing), _finite(violation, nothing))
@@ -169,13 +160,13 @@ def _trace(result: Result, nothing: float) -> dict[int, tuple[float, float]]:
 
 
 def _block(trace: dict[int, tuple[float, float]]) -> str:
-    """The lines of a run, its own header first, by which IOHanalyzer knows that a run begins."""
+    """Return the lines of a run, with a header first: IOHanalyzer takes the header as the beginning of a run."""
     lines = [" ".join(COLUMNS), *(f"{made} {f!r} {violation!r}" for made, (f, violation) in trace.items())]
     return "\n".join(lines) + "\n"
 
 
 def _ioh_run(result: Result, trace: dict[int, tuple[float, float]]) -> dict[str, Any]:
-    """What the index says of a run. Its best point counts as found where its numbers were first recorded."""
+    """Return the entry of a run in the index. Its best point counts as found where its values were first recorded."""
     instance = result.job.instance if isinstance(result.job.instance, int) else 0
     at_last = trace[max(trace)]
     found = min(made for made, known in trace.items() if known == at_last)
@@ -184,15 +175,15 @@ def _ioh_run(result: Result, trace: dict[int, tuple[float, float]]) -> dict[str,
     return {"instance": instance, "evals": result.evaluations, "best": best, "run": result.run}
 
 
-def _index(cell: Cell, id: int) -> dict[str, Any]:
-    """What the index says of an algorithm on a problem, before any of its dimensions."""
+def _index(group: Group, id: int) -> dict[str, Any]:
+    """Return the index of an algorithm on a problem, without any dimension yet."""
     return {
         "version": VERSION,
-        "suite": cell.suite or "none",
+        "suite": group.suite or "none",
         "function_id": id,
-        "function_name": cell.problem,
+        "function_name": group.problem,
         "maximization": False,
-        "algorithm": {"name": cell.algorithm, "info": f"ppsde {__version__}"},
+        "algorithm": {"name": group.algorithm, "info": f"ppsde {__version__}"},
         "run_attributes": ["run"],
         "attributes": list(COLUMNS),
         "scenarios": [],
@@ -226,7 +217,7 @@ RECORDS = {**KEY, "evaluations": "int64", "f": "float64", "violation": "float64"
 
 
 def parquet_files(store: Store, plan: int | None, folder: Path) -> list[Path]:
-    """runs.parquet has a row per run, records.parquet a row per recorded point of each run.
+    """Write runs.parquet, a row per run, and records.parquet, a row per recorded point of each run.
 
     Types are the same whatever a study holds. `suite` and `instance` are null where a problem has none.
     """
@@ -256,7 +247,7 @@ def _type(arrow: Any, kind: str) -> Any:
 
 
 def _run(result: Result) -> dict[str, Any]:
-    """The row of a run, failed or not."""
+    """Return the row of a run, failed or not."""
     job = result.job
     asked = {name: getattr(job, name) for name in ("method", "suite", "seed", "budget", "engine", "device")}
     other = {"x": result.x.tolist(), "instance": None if job.instance is None else str(job.instance)}
@@ -265,7 +256,7 @@ def _run(result: Result) -> dict[str, Any]:
 
 
 def _points(result: Result) -> dict[str, list[Any]]:
-    """The rows of what was recorded along a run; none of the parts of its budget in which no generation ended."""
+    """Return the rows of the points recorded along a run, without parts of the budget in which no generation ended."""
     record = result.record
     made = record.get("evaluations", np.empty(0))
     there = ~np.isnan(made)
@@ -278,14 +269,14 @@ WRITERS = {"cec": cec_files, "ioh": ioh_files, "parquet": parquet_files}
 
 
 def export(store: Store, kind: str, folder: Path, plan: int | None = None) -> list[Path]:
-    """Write the study in one of the formats; what was written is returned.
+    """Write the study in one of the formats and return the files written.
 
     Parameters
     ----------
     store : Store
     kind : 'cec', 'ioh' or 'parquet'
     folder : path
-        Made if missing. Files of the same names are written anew, others stay.
+        Made if missing. Files of the same names are replaced, others stay.
     plan : int, optional
         As in `gather`.
     """

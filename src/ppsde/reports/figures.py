@@ -1,216 +1,31 @@
-"""A drawing with the names of its series under it, for files that stand alone.
-
-One problem over evaluations: the objective above, the share of feasible runs between, the violation below.
-
-The whole study over time: how many runs are feasible by when, and how many targets are reached by when.
-
-Ranks as a heat map: problems down, algorithms across, the best the strongest.
-
-The tiers of the U-score: of all runs of an algorithm, how many reached the target, stayed feasible, or did not.
-
-The critical-difference diagram: average ranks on a line, bars over those that the test does not tell apart.
-
-All figures of a study: which there are, and as files.
-"""
+"""The figures of a study: curves by problem, feasibility and targets over time, ranks, tiers, critical differences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..stats import CompetitionRanks, Ecdf, Nemenyi, Scores
+from ..stats import CompetitionRanks, Ecdf, Nemenyi, ScoreTable
 from .axes import Scale, frame, markers_along, objective_scale, pieces, violation_scale
 from .curves import Curves, curves, grid
 from .drawing import Drawing, Line, Marker, can_write_pdf, svg_file, write_pdf
 from .findings import Findings
 from .study import Study
 
-ROW, KEY, LETTER, GAP = 34.0, 64.0, 11.0, 30.0
-LONGEST = 32
-
-
-def with_legend(drawing: Drawing, names: tuple[str, ...]) -> Drawing:
-    """The drawing as it is where it has no curves; else taller, with a key for each algorithm that is drawn."""
-    if not any(isinstance(item, Line) and item.kind == "curve" for item in drawing.items):
-        return drawing
-    drawn = {item.series for item in drawing.items if isinstance(item, Line | Marker)}
-    found = replace(drawing, items=list(drawing.items))
-    x, y = GAP, drawing.height + ROW / 2
-    for series, name in enumerate(names):
-        if series not in drawn:
-            continue
-        text = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-        width = KEY + 10 + LETTER * len(text)
-        if x > GAP and x + width > drawing.width:
-            x, y = GAP, y + ROW
-        found.line([(x, y), (x + KEY, y)], "curve", series)
-        found.marker(x + KEY / 2, y, series)
-        found.text(x + KEY + 10, y + 7, text, series=series)
-        x += width + GAP
-    found.height = y + ROW / 2
-    return found
-
-
-WIDTH, LEFT, RIGHT = 1000.0, 112.0, 958.0
-OBJECTIVE, VIOLATION = 250.0, 190.0  # heights of the panels
-ROW = 13.0  # height of one algorithm in the strip of shares
+WIDTH = 1000.0  # of most figures
+LEGEND_ROW, KEY, LETTER, GAP = 34.0, 64.0, 11.0, 30.0  # sizes in a legend
+LONGEST = 32  # letters of a name in a legend
+OBJECTIVE, VIOLATION = 250.0, 190.0  # heights of the panels of a problem
+SHARE_ROW = 13.0  # height of one algorithm in the strip of shares
 NOTHING = "no algorithm has a feasible median run"
-
-
-def convergence(label: str, budget: int, found: dict[int, Curves]) -> Drawing:
-    """The figure of a problem, from the curves of its algorithms by number."""
-    top = 40.0
-    strip = top + OBJECTIVE + 52
-    low = strip + ROW * max(len(found), 1) + 48
-    height = low + VIOLATION + 62
-    title = f"{label}: objective, feasible runs and violation against evaluations"
-    drawing = Drawing(WIDTH, height, title, plot=(LEFT, RIGHT))
-    x = Scale(0.0, float(budget), LEFT, RIGHT)
-    _panel(drawing, x, top, OBJECTIVE, found, "f", "objective of the best feasible point: median, quartiles")
-    drawing.text(LEFT, strip - 12, "share of runs with a feasible point", small=True)
-    for row, (series, curve) in enumerate(found.items()):
-        _strip(drawing, x, strip + row * ROW, series, curve)
-    _panel(drawing, x, low, VIOLATION, found, "violation", "least violation: median, quartiles")
-    drawing.text((LEFT + RIGHT) / 2, height - 10, "evaluations", "middle", small=True)
-    return drawing
-
-
-def _panel(
-    drawing: Drawing, x: Scale, top: float, height: float, found: dict[int, Curves], name: str, label: str
-) -> None:
-    values = {series: getattr(curve, name) for series, curve in found.items()}
-    together = np.concatenate([v.ravel() for v in values.values()]) if values else np.empty(0)
-    make = objective_scale if name == "f" else violation_scale
-    y = make(together, top + height, top)
-    if y is None:
-        empty = Scale(0.0, 1.0, top + height, top)
-        frame(drawing, x, empty, numbers_below=name == "violation", label=label, most=0)
-        feasible = name == "violation" and bool((together == 0).any())
-        said = "no violation is left wherever there is a record" if feasible else NOTHING
-        drawing.text((x.start + x.end) / 2, top + height / 2, said, "middle", small=True)
-        return
-    frame(drawing, x, y, numbers_below=name == "violation", label=label, most=6 if name == "f" else 5)
-    for series, curve in found.items():
-        quartiles = values[series]
-        both = np.isfinite(quartiles[0]) & np.isfinite(quartiles[2])
-        lower = pieces(x, y, curve.at, np.where(both, quartiles[0], np.inf))
-        upper = pieces(x, y, curve.at, np.where(both, quartiles[2], np.inf))
-        for under, over in zip(lower, upper, strict=True):
-            drawing.area([*under, *reversed(over)], series)
-        stretches = pieces(x, y, curve.at, quartiles[1])
-        for stretch in stretches:
-            drawing.line(stretch, "curve", series)
-        markers_along(drawing, stretches, series, len(found))
-
-
-def _strip(drawing: Drawing, x: Scale, top: float, series: int, curve: Curves) -> None:
-    """A row whose strength is the share of feasible runs; one box for as long as it stays the same."""
-    edges = np.flatnonzero(np.diff(curve.share, prepend=-1.0))
-    for k, begin in enumerate(edges):
-        share = float(curve.share[begin])
-        last = len(curve.share) if k + 1 == len(edges) else edges[k + 1]
-        start = x(float(curve.at[begin - 1])) if begin else x(0.0)
-        end = x(float(curve.at[last - 1]))
-        tip = f"{share:.0%} of {curve.runs} runs feasible"
-        drawing.box(start, top + 1, end - start, ROW - 2, share, series=series, tip=tip)
-    drawing.line([(x.start, top + ROW), (x.end, top + ROW)], "grid", series)
-
-
-WIDTH, HEIGHT = 1000.0, 430.0
-LEFT, RIGHT, TOP, BOTTOM = 80.0, 958.0, 40.0, 366.0
-STEPS = 120
-
-
-def mean_shares(found: dict[int, list[Curves]]) -> dict[int, np.ndarray]:
-    """By algorithm, the mean over the problems of the share of feasible runs, at equal shares of each budget."""
-    at = np.linspace(0.0, 1.0, 61)[1:]
-    shares = {}
-    for series, shares_of_runs in found.items():
-        rows = [
-            np.append(0.0, curve.share)[np.floor(at * len(curve.at) + 1e-9).astype(int)] for curve in shares_of_runs
-        ]
-        shares[series] = np.mean(rows, axis=0)
-    return shares
-
-
-def feasibility(shares: dict[int, np.ndarray]) -> Drawing:
-    """Feasible runs over the budget."""
-    drawing = Drawing(WIDTH, HEIGHT, "mean share of feasible runs against the share of the budget")
-    x, y = Scale(0.0, 100.0, LEFT, RIGHT), Scale(0.0, 100.0, BOTTOM, TOP)
-    frame(drawing, x, y, numbers_below=True, label="runs with a feasible point, % (mean over the problems)")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "budget used, %", "middle", small=True)
-    for series, share in shares.items():
-        at = np.linspace(0.0, 100.0, len(share) + 1)[1:]
-        _curve(drawing, x, y, at, 100 * share, series, len(shares))
-    return drawing
-
-
-def ecdfs(found: dict[int, Ecdf]) -> Drawing:
-    """Targets reached over evaluations per variable."""
-    drawing = Drawing(WIDTH, HEIGHT, "share of pairs of problem and target reached against evaluations per variable")
-    steps = np.concatenate([one.evaluations for one in found.values()]) if found else np.empty(0)
-    positive = steps[steps > 0]
-    if not positive.size:
-        drawing.text(WIDTH / 2, HEIGHT / 2, "no target was reached", "middle")
-        return drawing
-    low, high = float(positive.min()), float(positive.max())
-    x = Scale(low, max(high, 2 * low), LEFT, RIGHT, "log")
-    y = Scale(0.0, 100.0, BOTTOM, TOP)
-    frame(drawing, x, y, numbers_below=True, label="pairs of problem and target reached, %")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "evaluations per variable", "middle", small=True)
-    at = np.geomspace(x.low, x.high, STEPS)
-    for series, one in found.items():
-        _curve(drawing, x, y, at, 100 * reached(one, at), series, len(found))
-    return drawing
-
-
-def reached(one: Ecdf, at: np.ndarray) -> np.ndarray:
-    """The share at those evaluations."""
-    return np.append(0.0, one.share)[np.searchsorted(one.evaluations, at * (1 + 1e-12), side="right")]
-
-
-def _curve(drawing: Drawing, x: Scale, y: Scale, at: np.ndarray, values: np.ndarray, series: int, of: int) -> None:
-    stretches = pieces(x, y, at, values)
-    for stretch in stretches:
-        drawing.line(stretch, "curve", series)
-    markers_along(drawing, stretches, series, of)
-
-
-ROW, COLUMN, LEFT = 30.0, 92.0, 190.0
-STRONGEST = 0.6
-
-
-def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
-    """Ranks by the median run of each algorithm on each problem."""
-    names, k = ranks.algorithms, len(ranks.algorithms)
-    longest = max(len(name) for name in names)
-    head = 20 + min(longest, 24) * 10.5
-    width, height = max(LEFT + k * COLUMN + 10, 420), head + len(ranks.problems) * ROW + 10
-    drawing = Drawing(width, height, "rank of each algorithm on each problem, 1 is best")
-    for column, name in enumerate(names):
-        x = LEFT + (column + 0.5) * COLUMN
-        drawing.text(x + 6, head - 10, _shortened(name, 24), small=True, turned=True, series=series[name])
-    for i, problem in enumerate(ranks.problems):
-        y = head + i * ROW
-        drawing.text(LEFT - 10, y + 21, _shortened(problem, 18), "end", small=True)
-        for column, name in enumerate(names):
-            rank = float(ranks.by_median[i, column])
-            strength = STRONGEST * (k - rank) / (k - 1)
-            tip = f"{problem}, {name}: rank {rank:g}"
-            x = LEFT + column * COLUMN
-            drawing.box(x + 1, y + 1, COLUMN - 2, ROW - 2, strength, tip=tip, of=series[name])
-            drawing.text(x + COLUMN / 2, y + 21, f"{rank:g}", "middle", small=True, series=series[name])
-    return drawing
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-WIDTH, LEFT, RIGHT, ROW = 1000.0, 250.0, 880.0, 36.0
+HEIGHT = 430.0  # of the figures over time
+LEFT, RIGHT, TOP, BOTTOM = 80.0, 958.0, 40.0, 366.0  # of their panel
+STEPS = 120  # points of an ECDF
+STRONGEST = 0.6  # of a heat map
 STRENGTHS = {"reached": 0.95, "feasible": 0.5, "infeasible": 0.2, "failed": 0.05}
 WORDS = {
     "reached": "reached the target",
@@ -218,82 +33,6 @@ WORDS = {
     "infeasible": "infeasible",
     "failed": "failed",
 }
-
-
-def score_tiers(scores: Scores, series: dict[str, int]) -> Drawing:
-    """A bar per algorithm, the best score first, in the four tiers from strong to faint."""
-    height = 46 + ROW * len(scores.algorithms) + 10
-    drawing = Drawing(WIDTH, height, "runs of each algorithm by tier of the U-score")
-    drawing.text(10, 22, "from strong to faint: " + ", ".join(WORDS.values()) + "; beside it the U-score", small=True)
-    total = scores.total
-    for row, k in enumerate(sorted(range(len(total)), key=lambda k: -total[k])):
-        name, y, x = scores.algorithms[k], 46 + row * ROW, LEFT
-        shown = name if len(name) <= 20 else name[:19] + "…"
-        drawing.text(LEFT - 10, y + 22, shown, "end", series=series[name])
-        counts = {tier: float(part[:, k].sum()) for tier, part in scores.parts.items()}
-        runs = sum(counts.values())
-        for tier, count in counts.items():
-            width = (RIGHT - LEFT) * count / runs
-            tip = f"{name}: {count:g} of {runs:g} runs {WORDS[tier]}"
-            if width:
-                drawing.box(x, y, width, ROW - 8, STRENGTHS[tier], series=series[name], tip=tip)
-            x += width
-        drawing.text(RIGHT + 10, y + 22, f"{total[k]:g}", series=series[name])
-    return drawing
-
-
-WIDTH, LEFT, RIGHT = 1000.0, 250.0, 750.0
-AXIS, STEP = 96.0, 34.0
-
-
-def cliques(test: Nemenyi) -> list[tuple[int, int]]:
-    """The longest stretches of algorithms, in the order of their ranks, that lie within the critical difference."""
-    ranks = np.sort(test.average_ranks)
-    found: list[tuple[int, int]] = []
-    for first in range(len(ranks)):
-        last = int(np.flatnonzero(ranks - ranks[first] <= test.critical_difference)[-1])
-        if last > first and (not found or last > found[-1][1]):
-            found.append((first, last))
-    return found
-
-
-def critical_difference(test: Nemenyi, series: dict[str, int]) -> Drawing:
-    """The diagram; names of the better half to the left, of the others to the right."""
-    order = np.argsort(test.average_ranks, kind="stable")
-    k = len(order)
-    bars = cliques(test)
-    below = AXIS + 26 + 18 * len(bars)
-    height = below + STEP * (-(-k // 2)) + 16
-    drawing = Drawing(WIDTH, height, "average ranks with the critical difference of Nemenyi's test")
-    x = Scale(1.0, float(k), LEFT, RIGHT)
-    drawing.line([(LEFT, AXIS), (RIGHT, AXIS)], "axis")
-    for rank in range(1, k + 1):
-        drawing.line([(x(rank), AXIS - 8), (x(rank), AXIS)], "axis")
-        drawing.text(x(rank), AXIS - 14, str(rank), "middle", small=True)
-    span = (RIGHT - LEFT) * test.critical_difference / (k - 1)
-    drawing.line([(LEFT, 34), (LEFT + span, 34)], "axis")
-    for end in (LEFT, LEFT + span):
-        drawing.line([(end, 27), (end, 41)], "axis")
-    drawing.text(LEFT, 20, f"critical difference {test.critical_difference:.2f}, level {test.alpha:g}", small=True)
-    for place, column in enumerate(order):
-        name, average = test.algorithms[column], float(test.average_ranks[column])
-        to_the_left = place < -(-k // 2)
-        y = below + STEP * (place if to_the_left else k - 1 - place) + 12
-        end = LEFT - 20 if to_the_left else RIGHT + 20
-        number = series[name]
-        drawing.line([(x(average), AXIS), (x(average), y), (end, y)], "axis", number)
-        drawing.marker(x(average), AXIS, number)
-        text = f"{_cut(name)} {average:.2f}" if to_the_left else f"{average:.2f} {_cut(name)}"
-        drawing.text(end + (-8 if to_the_left else 8), y + 7, text, "end" if to_the_left else "start", series=number)
-    for row, (first, last) in enumerate(bars):
-        y = AXIS + 20 + 18 * row
-        ends = [float(test.average_ranks[order[place]]) for place in (first, last)]
-        drawing.line([(x(ends[0]) - 6, y), (x(ends[1]) + 6, y)], "bar")
-    return drawing
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= 18 else name[:17] + "…"
 
 
 @dataclass(frozen=True)
@@ -310,7 +49,7 @@ class Figures:
     tiers: Drawing | None
 
     def named(self) -> dict[str, Drawing]:
-        """Every figure under the name of its file."""
+        """Every figure by the name of its file."""
         whole = {
             "feasibility": self.feasibility,
             "ecdf": self.ecdf,
@@ -325,7 +64,7 @@ class Figures:
 
 
 def draw(study: Study, findings: Findings) -> Figures:
-    """Draw everything that there is something to draw of."""
+    """Draw every figure that the study has data for."""
     series = {name: k for k, name in enumerate(study.algorithms)}
     found: dict[str, dict[int, Curves]] = {}
     for problem in study.problems:
@@ -362,8 +101,8 @@ def write_figures(figures: Figures, folder: Path, algorithms: tuple[str, ...]) -
     return written
 
 
-def unused(text: str, taken: object) -> str:
-    """A file name that the text suggests, of plain letters, and not taken yet.
+def unused(text: str, taken: Container[str]) -> str:
+    """Return a file name made of the text, of plain letters, and not among those taken.
 
     Examples
     --------
@@ -372,6 +111,251 @@ def unused(text: str, taken: object) -> str:
     """
     plain = re.sub(r"[^A-Za-z0-9-]+", "_", text).strip("_")[:80] or "unnamed"
     name, k = plain, 2
-    while name in taken:  # type: ignore[operator]
+    while name in taken:
         name, k = f"{plain}_{k}", k + 1
     return name
+
+
+# --- legends ------------------------------------------------------------------------------------------------------
+
+
+def with_legend(drawing: Drawing, names: tuple[str, ...]) -> Drawing:
+    """Return a drawing with a key for each of its algorithms below it; unchanged if it has no curves."""
+    if not any(isinstance(item, Line) and item.kind == "curve" for item in drawing.items):
+        return drawing
+    drawn = {item.series for item in drawing.items if isinstance(item, Line | Marker)}
+    found = replace(drawing, items=list(drawing.items))
+    x, y = GAP, drawing.height + LEGEND_ROW / 2
+    for series, name in enumerate(names):
+        if series not in drawn:
+            continue
+        text = _shortened(name, LONGEST)
+        width = KEY + 10 + LETTER * len(text)
+        if x > GAP and x + width > drawing.width:
+            x, y = GAP, y + LEGEND_ROW
+        found.line([(x, y), (x + KEY, y)], "curve", series)
+        found.marker(x + KEY / 2, y, series)
+        found.text(x + KEY + 10, y + 7, text, series=series)
+        x += width + GAP
+    found.height = y + LEGEND_ROW / 2
+    return found
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# --- one problem over evaluations: the objective above, the share of feasible runs between, the violation below ------
+
+
+def convergence(label: str, budget: int, found: dict[int, Curves]) -> Drawing:
+    """Draw one problem from the curves of its algorithms, given by number of the algorithm."""
+    left, right, top = 112.0, 958.0, 40.0
+    strip = top + OBJECTIVE + 52
+    low = strip + SHARE_ROW * max(len(found), 1) + 48
+    height = low + VIOLATION + 62
+    title = f"{label}: objective, feasible runs and violation against evaluations"
+    drawing = Drawing(WIDTH, height, title, plot=(left, right))
+    x = Scale(0.0, float(budget), left, right)
+    _panel(drawing, x, top, OBJECTIVE, found, "f", "objective of the best feasible point: median, quartiles")
+    drawing.text(left, strip - 12, "share of runs with a feasible point", small=True)
+    for row, (series, curve) in enumerate(found.items()):
+        _strip(drawing, x, strip + row * SHARE_ROW, series, curve)
+    _panel(drawing, x, low, VIOLATION, found, "violation", "least violation: median, quartiles")
+    drawing.text((left + right) / 2, height - 10, "evaluations", "middle", small=True)
+    return drawing
+
+
+def _panel(
+    drawing: Drawing, x: Scale, top: float, height: float, found: dict[int, Curves], name: str, label: str
+) -> None:
+    values = {series: getattr(curve, name) for series, curve in found.items()}
+    together = np.concatenate([v.ravel() for v in values.values()]) if values else np.empty(0)
+    make = objective_scale if name == "f" else violation_scale
+    y = make(together, top + height, top)
+    if y is None:
+        empty = Scale(0.0, 1.0, top + height, top)
+        frame(drawing, x, empty, numbers_below=name == "violation", label=label, most=0)
+        feasible = name == "violation" and bool((together == 0).any())
+        said = "no violation is left wherever there is a record" if feasible else NOTHING
+        drawing.text((x.start + x.end) / 2, top + height / 2, said, "middle", small=True)
+        return
+    frame(drawing, x, y, numbers_below=name == "violation", label=label, most=6 if name == "f" else 5)
+    for series, curve in found.items():
+        quartiles = values[series]
+        both = np.isfinite(quartiles[0]) & np.isfinite(quartiles[2])
+        lower = pieces(x, y, curve.at, np.where(both, quartiles[0], np.inf))
+        upper = pieces(x, y, curve.at, np.where(both, quartiles[2], np.inf))
+        for under, over in zip(lower, upper, strict=True):
+            drawing.area([*under, *reversed(over)], series)
+        stretches = pieces(x, y, curve.at, quartiles[1])
+        for stretch in stretches:
+            drawing.line(stretch, "curve", series)
+        markers_along(drawing, stretches, series, len(found))
+
+
+def _strip(drawing: Drawing, x: Scale, top: float, series: int, curve: Curves) -> None:
+    """Draw the share of feasible runs as the strength of a row, a box for each stretch of equal share."""
+    edges = np.flatnonzero(np.diff(curve.share, prepend=-1.0))
+    for k, begin in enumerate(edges):
+        share = float(curve.share[begin])
+        last = len(curve.share) if k + 1 == len(edges) else edges[k + 1]
+        start = x(float(curve.at[begin - 1])) if begin else x(0.0)
+        end = x(float(curve.at[last - 1]))
+        tip = f"{share:.0%} of {curve.runs} runs feasible"
+        drawing.rectangle(start, top + 1, end - start, SHARE_ROW - 2, share, series=series, tip=tip)
+    drawing.line([(x.start, top + SHARE_ROW), (x.end, top + SHARE_ROW)], "grid", series)
+
+
+# --- the whole study over time ------------------------------------------------------------------------------------
+
+
+def mean_shares(found: dict[int, list[Curves]]) -> dict[int, np.ndarray]:
+    """Return, by algorithm, the share of feasible runs at equal shares of each budget, mean over the problems."""
+    at = np.linspace(0.0, 1.0, 61)[1:]
+    shares = {}
+    for series, shares_of_runs in found.items():
+        rows = [
+            np.append(0.0, curve.share)[np.floor(at * len(curve.at) + 1e-9).astype(int)] for curve in shares_of_runs
+        ]
+        shares[series] = np.mean(rows, axis=0)
+    return shares
+
+
+def feasibility(shares: dict[int, np.ndarray]) -> Drawing:
+    """Draw the share of feasible runs over the share of the budget."""
+    drawing = Drawing(WIDTH, HEIGHT, "mean share of feasible runs against the share of the budget")
+    x, y = Scale(0.0, 100.0, LEFT, RIGHT), Scale(0.0, 100.0, BOTTOM, TOP)
+    frame(drawing, x, y, numbers_below=True, label="runs with a feasible point, % (mean over the problems)")
+    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "budget used, %", "middle", small=True)
+    for series, share in shares.items():
+        at = np.linspace(0.0, 100.0, len(share) + 1)[1:]
+        _curve(drawing, x, y, at, 100 * share, series, len(shares))
+    return drawing
+
+
+def ecdfs(found: dict[int, Ecdf]) -> Drawing:
+    """Draw the share of targets reached over evaluations per variable."""
+    drawing = Drawing(WIDTH, HEIGHT, "share of pairs of problem and target reached against evaluations per variable")
+    steps = np.concatenate([one.evaluations for one in found.values()]) if found else np.empty(0)
+    positive = steps[steps > 0]
+    if not positive.size:
+        drawing.text(WIDTH / 2, HEIGHT / 2, "no target was reached", "middle")
+        return drawing
+    low, high = float(positive.min()), float(positive.max())
+    x = Scale(low, max(high, 2 * low), LEFT, RIGHT, "log")
+    y = Scale(0.0, 100.0, BOTTOM, TOP)
+    frame(drawing, x, y, numbers_below=True, label="pairs of problem and target reached, %")
+    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "evaluations per variable", "middle", small=True)
+    at = np.geomspace(x.low, x.high, STEPS)
+    for series, one in found.items():
+        _curve(drawing, x, y, at, 100 * reached(one, at), series, len(found))
+    return drawing
+
+
+def reached(one: Ecdf, at: np.ndarray) -> np.ndarray:
+    """Return the share of targets reached at those numbers of evaluations."""
+    return np.append(0.0, one.share)[np.searchsorted(one.evaluations, at * (1 + 1e-12), side="right")]
+
+
+def _curve(drawing: Drawing, x: Scale, y: Scale, at: np.ndarray, values: np.ndarray, series: int, of: int) -> None:
+    stretches = pieces(x, y, at, values)
+    for stretch in stretches:
+        drawing.line(stretch, "curve", series)
+    markers_along(drawing, stretches, series, of)
+
+
+# --- ranks and scores ---------------------------------------------------------------------------------------------
+
+
+def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
+    """Draw the rank of each algorithm on each problem, by its median run; the best rank is the strongest."""
+    row, column_width, left = 30.0, 92.0, 190.0
+    names, k = ranks.algorithms, len(ranks.algorithms)
+    longest = max(len(name) for name in names)
+    head = 20 + min(longest, 24) * 10.5
+    width, height = max(left + k * column_width + 10, 420), head + len(ranks.problems) * row + 10
+    drawing = Drawing(width, height, "rank of each algorithm on each problem, 1 is best")
+    for column, name in enumerate(names):
+        x = left + (column + 0.5) * column_width
+        drawing.text(x + 6, head - 10, _shortened(name, 24), small=True, turned=True, series=series[name])
+    for i, problem in enumerate(ranks.problems):
+        y = head + i * row
+        drawing.text(left - 10, y + 21, _shortened(problem, 18), "end", small=True)
+        for column, name in enumerate(names):
+            rank = float(ranks.by_median[i, column])
+            strength = STRONGEST * (k - rank) / (k - 1)
+            tip = f"{problem}, {name}: rank {rank:g}"
+            x = left + column * column_width
+            drawing.rectangle(x + 1, y + 1, column_width - 2, row - 2, strength, tip=tip, of=series[name])
+            drawing.text(x + column_width / 2, y + 21, f"{rank:g}", "middle", small=True, series=series[name])
+    return drawing
+
+
+def score_tiers(scores: ScoreTable, series: dict[str, int]) -> Drawing:
+    """Draw a bar per algorithm, the best U-score first, in the four tiers of its runs from strong to faint."""
+    left, right, row_height = 250.0, 880.0, 36.0
+    height = 46 + row_height * len(scores.algorithms) + 10
+    drawing = Drawing(WIDTH, height, "runs of each algorithm by tier of the U-score")
+    drawing.text(10, 22, "from strong to faint: " + ", ".join(WORDS.values()) + "; beside it the U-score", small=True)
+    total = scores.total
+    for row, k in enumerate(sorted(range(len(total)), key=lambda k: -total[k])):
+        name, y, x = scores.algorithms[k], 46 + row * row_height, left
+        drawing.text(left - 10, y + 22, _shortened(name, 20), "end", series=series[name])
+        counts = {tier: float(part[:, k].sum()) for tier, part in scores.parts.items()}
+        runs = sum(counts.values())
+        for tier, count in counts.items():
+            width = (right - left) * count / runs
+            tip = f"{name}: {count:g} of {runs:g} runs {WORDS[tier]}"
+            if width:
+                drawing.rectangle(x, y, width, row_height - 8, STRENGTHS[tier], series=series[name], tip=tip)
+            x += width
+        drawing.text(right + 10, y + 22, f"{total[k]:g}", series=series[name])
+    return drawing
+
+
+def cliques(test: Nemenyi) -> list[tuple[int, int]]:
+    """Return the longest stretches of algorithms, in the order of ranks, that lie within the critical difference."""
+    ranks = np.sort(test.average_ranks)
+    found: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.flatnonzero(ranks - ranks[first] <= test.critical_difference)[-1])
+        if last > first and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def critical_difference(test: Nemenyi, series: dict[str, int]) -> Drawing:
+    """Draw average ranks on a line, the better half named on the left, with bars over ranks that do not differ."""
+    left, right, axis, step = 250.0, 750.0, 96.0, 34.0
+    order = np.argsort(test.average_ranks, kind="stable")
+    k = len(order)
+    bars = cliques(test)
+    below = axis + 26 + 18 * len(bars)
+    height = below + step * (-(-k // 2)) + 16
+    drawing = Drawing(WIDTH, height, "average ranks with the critical difference of Nemenyi's test")
+    x = Scale(1.0, float(k), left, right)
+    drawing.line([(left, axis), (right, axis)], "axis")
+    for rank in range(1, k + 1):
+        drawing.line([(x(rank), axis - 8), (x(rank), axis)], "axis")
+        drawing.text(x(rank), axis - 14, str(rank), "middle", small=True)
+    span = (right - left) * test.critical_difference / (k - 1)
+    drawing.line([(left, 34), (left + span, 34)], "axis")
+    for end in (left, left + span):
+        drawing.line([(end, 27), (end, 41)], "axis")
+    drawing.text(left, 20, f"critical difference {test.critical_difference:.2f}, level {test.alpha:g}", small=True)
+    for place, column in enumerate(order):
+        name, average = test.algorithms[column], float(test.average_ranks[column])
+        to_the_left = place < -(-k // 2)
+        y = below + step * (place if to_the_left else k - 1 - place) + 12
+        end = left - 20 if to_the_left else right + 20
+        number = series[name]
+        drawing.line([(x(average), axis), (x(average), y), (end, y)], "axis", number)
+        drawing.marker(x(average), axis, number)
+        text = f"{_shortened(name, 18)} {average:.2f}" if to_the_left else f"{average:.2f} {_shortened(name, 18)}"
+        drawing.text(end + (-8 if to_the_left else 8), y + 7, text, "end" if to_the_left else "start", series=number)
+    for row, (first, last) in enumerate(bars):
+        y = axis + 20 + 18 * row
+        ends = [float(test.average_ranks[order[place]]) for place in (first, last)]
+        drawing.line([(x(ends[0]) - 6, y), (x(ends[1]) + 6, y)], "bar")
+    return drawing

@@ -1,4 +1,4 @@
-"""What a study says: summaries, ranks, tests and scores of the cells that can be compared, and a verdict in words."""
+"""The statistics of a study: summaries, ranks, tests and scores of its cells, and a verdict in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..stats import (
     Outcomes,
     RankTest,
     Records,
-    Scores,
+    ScoreTable,
     Summary,
     accuracy_and_speed,
     competition_ranks,
@@ -25,13 +25,12 @@ from ..stats import (
     target_ecdf,
     u_score,
 )
-from .numbers import p_equals
 from .study import Study
 
 ALPHA = 0.05
-LEVEL = 1e-8  # objectives that near to the best are as good as it, as the competitions take errors that small for none
-FEW_PROBLEMS = 10  # under which a test sees large differences alone
-TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances from the best objective that a target lies at
+LEVEL = 1e-8  # objectives this near to the best count as equal to it, as in the competitions
+FEW_PROBLEMS = 10  # with fewer, a test detects only large differences
+TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances of the targets from the best objective
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Wins:
 
 @dataclass(frozen=True)
 class Findings:
-    """The statistics of a study. What needs two algorithms, or two problems, is None where there are fewer."""
+    """The statistics of a study; None for those that need two algorithms, or two problems, where there are fewer."""
 
     summaries: dict[str, dict[str, Summary]]  # by problem and algorithm, every cell that has a run
     ranks: CompetitionRanks | None  # ties shared as their mean
@@ -55,13 +54,13 @@ class Findings:
     test: RankTest | None
     pairs: Nemenyi | None
     wins: list[Wins]  # every pair, by the rank-sum test on each problem
-    u_score: Scores | None
-    speed_score: Scores | None
+    u_score: ScoreTable | None
+    speed_score: ScoreTable | None
     ecdf: dict[str, Ecdf]  # by algorithm
     ecdf_problems: int
     headline: str
     reasons: list[str]
-    caveats: list[str]  # what was not run, or failed, or could not be compared
+    caveats: list[str]  # about runs that are missing, failed or could not be compared
 
     @property
     def order(self) -> list[str]:
@@ -73,7 +72,7 @@ class Findings:
 
 
 def find(study: Study) -> Findings:
-    """Do the statistics."""
+    """Compute the statistics of a study."""
     names, complete = study.ranked, study.complete
     best = {p: _best_objective(study.outcomes[p]) for p in complete}
     cells = {p: {a: _levelled(study.outcomes[p][a], best[p]) for a in names} for p in complete}
@@ -116,12 +115,12 @@ def find(study: Study) -> Findings:
 
 
 def _best_objective(row: dict[str, Outcomes]) -> float:
-    """The smallest objective of a feasible run, +inf where there is none."""
+    """Return the smallest objective of a feasible run, +inf where there is none."""
     return min((float(runs.f[runs.feasible].min()) for runs in row.values() if runs.feasible.any()), default=np.inf)
 
 
 def _levelled(runs: Outcomes, best: float) -> Outcomes:
-    """Feasible runs that end within LEVEL of the best count as equal to it: the rest is rounding."""
+    """Return the runs with feasible objectives within LEVEL of the best set to the best: the rest is rounding."""
     near = runs.feasible & (runs.f - best <= LEVEL)
     return Outcomes(np.where(near, best, runs.f), runs.violation, runs.by_constraint)
 
@@ -201,7 +200,7 @@ def _verdict(
 
 
 def _by_dimension(study: Study, ranks: CompetitionRanks) -> list[str]:
-    """Average ranks in each dimension, where there are several."""
+    """Return a sentence of average ranks in each dimension, where there are several."""
     dimension = np.array([study.problem(label).dimension for label in ranks.problems])
     several = sorted(set(dimension.tolist()))
     said = []
@@ -212,7 +211,7 @@ def _by_dimension(study: Study, ranks: CompetitionRanks) -> list[str]:
     return [f"By dimension: {'; '.join(said)}."] if len(several) > 1 else []
 
 
-def _second_opinions(competition: CompetitionRanks, *scores: Scores | None) -> list[str]:
+def _second_opinions(competition: CompetitionRanks, *scores: ScoreTable | None) -> list[str]:
     titles = ("the U-score of CEC2024", "the accuracy and speed score of CEC2026")
     leaders = [("the rank sums of CEC2017", _best(competition.algorithms, -competition.total))]
     leaders += [(t, _best(s.algorithms, s.total)) for t, s in zip(titles, scores, strict=True) if s is not None]
@@ -224,7 +223,7 @@ def _second_opinions(competition: CompetitionRanks, *scores: Scores | None) -> l
 
 
 def _best(names: tuple[str, ...], score: np.ndarray) -> str:
-    """The name, or names, with the largest score."""
+    """Return the name, or names, with the largest score."""
     return _listed([names[k] for k in np.flatnonzero(score == score.max())])
 
 
@@ -247,7 +246,7 @@ def _caveats(study: Study) -> list[str]:
         found.append(f"Left out of ranks and tests, since not every algorithm has a run there: {shown}.")
     uneven = [
         p for p in study.complete if len({study.outcomes[p][a].n for a in study.ranked}) > 1
-    ]  # the tests allow it, the reader should know
+    ]  # the tests allow it, but the reader should know
     if uneven:
         found.append(f"The algorithms have different numbers of runs on {_listed(uneven[:8])}.")
     nowhere = [p for p in study.complete if not any(study.outcomes[p][a].feasible.any() for a in study.ranked)]
@@ -257,5 +256,16 @@ def _caveats(study: Study) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
+    """Return 'a', 'a and b' or 'a, b and c'."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def p_equals(p: float) -> str:
+    """Return a p-value as part of a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.0123456), p_equals(1e-9)
+    ('p = 0.0123', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"

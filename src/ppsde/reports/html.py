@@ -1,60 +1,55 @@
-"""Pieces of HTML: tables, headings, folds; every text escaped."""
+"""HTML and SVG elements whose text and attributes are escaped by default, and JSON that may stand in a page."""
 
 from __future__ import annotations
 
+import html
 import json
-import math
-from collections.abc import Sequence
+import re
 
-import numpy as np
-
-from .drawing import escape
-from .numbers import short
-from .tables import Table
+VOID = ("input", "meta")  # elements of HTML that have no end tag
+SHAPES = ("path", "rect")  # elements of SVG that are closed in their start tag when they are empty
+_FORBIDDEN = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
-def embedded(data: object) -> str:
-    """Data as JSON that may stand in a page: nothing in it can end an element or begin one."""
+class Markup(str):
+    """A string that is markup already: `tag` does not escape it."""
+
+
+def tag(name: str, /, *content: str, **attributes: object) -> Markup:
+    """Return an element; its text and the values of its attributes are escaped unless they are `Markup`.
+
+    An attribute is left out if it is None, and has no value if it is True. `class_` is written class, `data_a` data-a.
+
+    Examples
+    --------
+    >>> tag("p", "1 < 2, ", tag("b", "really"), class_="note", title='"', hidden=True, id=None)
+    '<p class="note" title="&quot;" hidden>1 &lt; 2, <b>really</b></p>'
+    """
+    start = name + "".join(_attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    if name in VOID:
+        return Markup(f"<{start}>")
+    if name in SHAPES and not content:
+        return Markup(f"<{start}/>")
+    return Markup(f"<{start}>{joined(*content)}</{name}>")
+
+
+def joined(*content: str) -> Markup:
+    """Return the pieces one after another, each escaped unless it is `Markup`."""
+    return Markup("".join(map(escape, content)))
+
+
+def escape(text: str) -> Markup:
+    """Return text as markup: special characters escaped, characters that XML does not allow replaced by "?"."""
+    return text if isinstance(text, Markup) else Markup(html.escape(_FORBIDDEN.sub("?", text)))
+
+
+def _attribute(name: str, value: object) -> str:
+    if value is None:
+        return ""
+    return f" {name}" if value is True else f' {name}="{escape(value if isinstance(value, str) else str(value))}"'
+
+
+def embedded(data: object) -> Markup:
+    """Return data as JSON that may stand in a page: nothing in it can end an element or begin one."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def cell(value: object) -> str:
-    """A value as a cell of a table, with the number to sort by."""
-    if isinstance(value, bool | np.bool_):
-        return f"<td>{'yes' if value else 'no'}</td>"
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-        exact = f"{number:.9g}" if math.isfinite(number) else ""
-        return f'<td data-v="{exact}">{escape(short(number))}</td>'
-    return f"<td>{escape('-' if value is None else str(value))}</td>"
-
-
-def header(text: str, attributes: str = "") -> str:
-    """The head of a column that can be sorted by."""
-    return f'<th scope="col"{attributes}><button type="button" title="{escape(text)}">{escape(text)}</button></th>'
-
-
-def plain_table(table: Table, problems: dict[str, int] | None = None) -> str:
-    """A table that can be sorted; rows that begin with the label of a problem can be filtered."""
-    head = "".join(header(name) for name in table.columns)
-    rows = []
-    for row in table.rows:
-        number = (problems or {}).get(str(row[0]))
-        mark = "" if number is None else f' data-p="{number}"'
-        first = f'<th scope="row">{escape(str(row[0]))}</th>' if isinstance(row[0], str) else cell(row[0])
-        rows.append(f"<tr{mark}>{first}{''.join(map(cell, row[1:]))}</tr>")
-    return scrolling(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
-
-
-def scrolling(table: str) -> str:
-    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{table}</div>'
-
-
-def fold(name: str, summary: str, content: str, attributes: str = "") -> str:
-    """Content that is shown when asked for."""
-    return f'<details data-name="{escape(name)}"{attributes}><summary>{escape(summary)}</summary>{content}</details>'
-
-
-def listed(items: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
+from collections.abc import Iterable, Sequence
 from importlib import resources
 
+import numpy as np
+
 from .. import __version__
-from . import palette
-from .drawing import RULES, Drawing, escape, svg
+from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
-from .html import cell, embedded, fold, header, listed, plain_table, scrolling
-from .numbers import row as numbers
-from .numbers import short
+from .html import Markup, embedded, joined, tag
 from .study import Study
-from .tables import Table, best_by_mean, mean_and_std, tables
+from .tables import DIGITS, ReportTable, best_by_mean, mean_and_std, short, tables
 
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
@@ -24,70 +25,99 @@ MEANS = (
 )
 CURVES = (
     "Each curve is the median run, its shade the quartiles. No run is left out: one without a feasible point counts as "
-    "infinite, so an objective appears when half of the runs are feasible. What lies nearer to zero than 1e-10 is "
-    "drawn there. Point at a figure, or focus it and use the arrow keys, to read values."
+    "infinite, so an objective appears when half of the runs are feasible. Values nearer to zero than 1e-10 are "
+    "drawn as zero. Point at a figure, or focus it and use the arrow keys, to read values."
 )
+SECTIONS = {
+    "results": "results",
+    "comparison": "comparison",
+    "scores": "scores",
+    "over-time": "over time",
+    "problems": "problems",
+    "state": "state",
+    "provenance": "provenance",
+}
 SERIES = 16
 SHOWN = 0.62  # pixels per unit of figures that have a size of their own
+FAILURES = 200  # failed runs listed at most
 
 
 def page(study: Study, *, live: bool = False) -> str:
-    """The whole page.
+    """Return the whole page.
 
     Parameters
     ----------
     study : Study
     live : bool
-        Whether it is served, and is to fetch itself again every few seconds.
+        Whether the page is served, and is to fetch itself again every few seconds.
     """
     findings = find(study)
     figures = draw(study, findings)
     return assemble(study, findings, figures, tables(study, findings, figures), live=live)
 
 
-def assemble(study: Study, findings: Findings, figures: Figures, found: dict[str, Table], *, live: bool = False) -> str:
-    """The page of what has been computed."""
-    style, script = _style(len(study.algorithms)), _text("page.js") + (_text("live.js") if live else "")
+def assemble(
+    study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable], *, live: bool = False
+) -> str:
+    """Return the page of findings, figures and tables that are computed already."""
+    style, script = _style(len(study.algorithms)), _file("page.js") + (_file("live.js") if live else "")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
         + ("; connect-src 'self'" if live else "")
     )
     data = embedded(_data(study, figures))
-    content = "\n".join(
-        [
-            _verdict(study, findings),
-            _controls(study),
-            _results(study, findings),
-            _comparisons(study, findings, figures, found),
-            _scores(study, figures, found),
-            _over_time(study, findings, figures, found),
-            _problems(study, figures),
-            _state(study, found),
-            _origin(study),
-        ]
-    )
+    sections = [
+        _verdict(study, findings),
+        _controls(study),
+        _results(study, findings),
+        _comparisons(study, findings, figures, found),
+        _scores(study, figures, found),
+        _over_time(study, findings, figures, found),
+        _problems(study, figures),
+        _state(study, found),
+        _origin(study),
+    ]
+    content = Markup("\n".join(sections))
     digest = hashlib.sha256((content + data).encode()).hexdigest()[:16]
-    gone = '<p id="gone" class="verdict caveats" hidden>This page is no longer served; it shows the last state.</p>'
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(study.name)}: report</title><style>{style}</style></head><body>\n"
-        f'{gone if live else ""}<main id="content">{content}\n'
-        f'<script type="application/json" id="data" data-digest="{digest}">{data}</script></main>\n'
-        f'<div id="tip" class="tip" role="status" hidden></div>\n<script>{script}</script></body></html>\n'
+    gone = tag(
+        "p", "This page is no longer served; it shows the last state.", id="gone", class_="verdict caveats", hidden=True
     )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"{study.name}: report"),
+        tag("style", Markup(style)),
+    )
+    body = tag(
+        "body",
+        "\n",
+        gone if live else "",
+        tag(
+            "main",
+            content,
+            "\n",
+            tag("script", data, type="application/json", id="data", data_digest=digest),
+            id="content",
+        ),
+        "\n",
+        tag("div", id="tip", class_="tip", role="status", hidden=True),
+        "\n",
+        tag("script", Markup(script)),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _text(name: str) -> str:
+def _file(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _style(algorithms: int) -> str:
-    series = -(-algorithms // SERIES) * SERIES  # so that one more algorithm seldom is another stylesheet
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {palette.stylesheet(series, palette.DARK)} }} }}"
-    light = f":root {{ {palette.stylesheet(series)} }}"
-    return "\n".join([_text("page.css"), light, dark, RULES, palette.series_rules(series)])
+    series = -(-algorithms // SERIES) * SERIES  # so that one more algorithm rarely changes the stylesheet
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colour_variables(series, DARK)} }} }}"
+    light = f":root {{ {colour_variables(series)} }}"
+    return "\n".join([_file("page.css"), light, dark, RULES, series_rules(series)])
 
 
 def _hash(text: str) -> str:
@@ -95,19 +125,19 @@ def _hash(text: str) -> str:
 
 
 def _data(study: Study, figures: Figures) -> dict[str, object]:
-    """What the script needs: names, and the curves, in few digits."""
+    """Return the data of the script: names, and the curves, in five significant digits."""
     return {
         "algorithms": list(study.algorithms),
         "problems": [
             {
                 "label": problem.label,
-                "at": numbers(next(iter(row.values())).at) if row else [],
+                "at": _rounded(next(iter(row.values())).at) if row else [],
                 "by": [
                     {
                         "a": series,
-                        "f": [numbers(quartile) for quartile in curve.f],
-                        "v": [numbers(quartile) for quartile in curve.violation],
-                        "share": numbers(curve.share.round(3)),
+                        "f": [_rounded(quartile) for quartile in curve.f],
+                        "v": [_rounded(quartile) for quartile in curve.violation],
+                        "share": _rounded(curve.share.round(3)),
                     }
                     for series, curve in row.items()
                 ],
@@ -118,45 +148,60 @@ def _data(study: Study, figures: Figures) -> dict[str, object]:
     }
 
 
+def _rounded(values: Iterable[float]) -> list[float | int | None]:
+    """Return the numbers for JSON; None for one that is not finite."""
+    short = [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+    return [int(v) if v is not None and v.is_integer() and abs(v) < 1e15 else v for v in short]
+
+
 # --- sections -----------------------------------------------------------------------------------------------------
 
 
-def _verdict(study: Study, findings: Findings) -> str:
-    links = {"results": "results", "comparison": "comparison", "scores": "scores", "over-time": "over time"}
-    links |= {"problems": "problems", "state": "state", "provenance": "provenance"}
-    nav = "".join(f'<a href="#{name}">{text}</a>' for name, text in links.items())
+def _verdict(study: Study, findings: Findings) -> Markup:
     size = (
         f"{len(study.problems)} problems, {len(study.algorithms)} algorithms, "
         f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
     )
-    return (
-        f'<h1>{escape(study.name)}</h1><p>{size}</p><nav aria-label="sections">{nav}</nav>'
-        f'<section class="verdict" aria-label="verdict"><p class="headline">{escape(findings.headline)}</p>'
-        f"{listed(findings.reasons)}</section>"
-        f'<section class="verdict caveats" aria-label="what was not run"><strong>What was run</strong>'
-        f"{listed(findings.caveats)}</section>"
+    return joined(
+        tag("h1", study.name),
+        tag("p", size),
+        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in SECTIONS.items()), aria_label="sections"),
+        tag(
+            "section",
+            tag("p", findings.headline, class_="headline"),
+            _list(findings.reasons),
+            class_="verdict",
+            aria_label="verdict",
+        ),
+        tag(
+            "section",
+            tag("strong", "What was run"),
+            _list(findings.caveats),
+            class_="verdict caveats",
+            aria_label="what was not run",
+        ),
     )
 
 
-def _controls(study: Study) -> str:
+def _controls(study: Study) -> Markup:
     boxes = []
     for k, name in enumerate(study.algorithms):
         key = Drawing(92, 32, "")
         key.line([(4, 16), (88, 16)], "curve", k)
         key.marker(46, 16, k)
-        shown = svg(key, ' class="key" aria-hidden="true"').replace(f' data-a="{k}"', "")
-        boxes.append(
-            f'<label title="{escape(name)}"><input type="checkbox" value="{k}" checked>{shown}{escape(name)}</label>'
-        )
-    return (
-        '<form aria-label="filter"><label>Problems <input id="search" type="search" placeholder="C01 C05" '
-        'autocomplete="off"></label>'
-        f"<fieldset><legend>Algorithms</legend>{''.join(boxes)}</fieldset></form>"
+        shown = Markup(svg(key, class_="key", aria_hidden="true").replace(f' data-a="{k}"', ""))
+        boxes.append(tag("label", tag("input", type="checkbox", value=k, checked=True), shown, name, title=name))
+    search = tag("input", id="search", type="search", placeholder="C01 C05", autocomplete="off")
+    return tag(
+        "form",
+        tag("label", "Problems ", search),
+        tag("fieldset", tag("legend", "Algorithms"), *boxes),
+        aria_label="filter",
     )
 
 
-def _results(study: Study, findings: Findings) -> str:
-    head = header("problem") + "".join(header(a, f' data-a="{k}"') for k, a in enumerate(study.algorithms))
+def _results(study: Study, findings: Findings) -> Markup:
+    head = [_column("problem"), *(_column(a, k) for k, a in enumerate(study.algorithms))]
     rows = []
     for p, problem in enumerate(study.problems):
         best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
@@ -164,117 +209,120 @@ def _results(study: Study, findings: Findings) -> str:
         for k, name in enumerate(study.algorithms):
             summary = row.get(name)
             if summary is None:
-                cells.append(f'<td data-a="{k}" data-v="" title="not run">-</td>')
+                cells.append(tag("td", "-", data_a=k, data_v="", title="not run"))
                 continue
             tip = (
                 f"best {short(summary.best)}, median {short(summary.median)}, worst {short(summary.worst)}, "
                 f"mean violation {short(summary.mean_violation)}, {summary.n_failed} failed"
             )
-            short_of = "" if summary.n_feasible == summary.n else ' class="short"'
-            kind = ' class="best"' if name in best else ""
-            cells.append(
-                f'<td data-a="{k}" data-v="{short(summary.mean, 9)}"{kind} title="{escape(tip)}">'
-                f"{mean_and_std(summary)}<small{short_of}>{summary.n_feasible}/{summary.n} feasible"
-                f"{f', {summary.n_failed} failed' if summary.n_failed else ''}</small></td>"
+            feasible = tag(
+                "small",
+                f"{summary.n_feasible}/{summary.n} feasible",
+                f", {summary.n_failed} failed" if summary.n_failed else "",
+                class_=None if summary.n_feasible == summary.n else "short",
             )
-        rows.append(f'<tr data-p="{p}"><th scope="row">{escape(problem.label)}</th>{"".join(cells)}</tr>')
-    foot = ""
+            cells.append(
+                tag(
+                    "td",
+                    mean_and_std(summary),
+                    feasible,
+                    data_a=k,
+                    data_v=short(summary.mean, 9),
+                    class_="best" if name in best else None,
+                    title=tip,
+                )
+            )
+        rows.append(tag("tr", _row_head(problem.label), *cells, data_p=p))
+    foot = []
     if findings.ranks is not None:
         average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
         cells = [
-            f'<td data-a="{k}">{average[a]:.3f}</td>' if a in average else f'<td data-a="{k}">-</td>'
-            for k, a in enumerate(study.algorithms)
+            tag("td", f"{average[a]:.3f}" if a in average else "-", data_a=k) for k, a in enumerate(study.algorithms)
         ]
-        foot = f'<tfoot><tr><th scope="row">average rank</th>{"".join(cells)}</tr></tfoot>'
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table>"
-    return f'<section id="results"><h2>Results</h2><p class="note">{MEANS}</p>{scrolling(table)}</section>'
+        foot = [tag("tfoot", tag("tr", _row_head("average rank"), *cells))]
+    note = tag("p", MEANS, class_="note")
+    return tag("section", tag("h2", "Results"), note, _table(head, rows, *foot), id="results")
 
 
-def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, Table]) -> str:
+def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
+    title = tag("h2", "Comparison")
     if findings.ranks is None:
-        return '<section id="comparison"><h2>Comparison</h2><p>There is nothing to compare yet.</p></section>'
+        return tag("section", title, tag("p", "There is nothing to compare yet."), id="comparison")
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
-    parts = ['<section id="comparison"><h2>Comparison</h2>']
+    parts = [title]
     if figures.differences is not None:
         parts.append(
             _figure(
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
-                fold("pairs", "table", plain_table(found["pairs"]) + plain_table(found["tests"])),
+                _fold("pairs", "table", _sortable(found["pairs"]), _sortable(found["tests"])),
                 "diagram",
             )
         )
-    parts.append(f"<h3>Pairs</h3>{_wins(study, findings)}")
-    parts.append(fold("wins", "table", plain_table(found["wins"])))
+    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", _sortable(found["wins"]))]
     if figures.ranks is not None:
         parts.append(
             _figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
-                fold("ranks", "table", plain_table(found["ranks"], numbered) + plain_table(found["competition"])),
+                _fold("ranks", "table", _sortable(found["ranks"], numbered), _sortable(found["competition"])),
                 "map",
             )
         )
-    return "".join(parts) + "</section>"
+    return tag("section", *parts, id="comparison")
 
 
-def _wins(study: Study, findings: Findings) -> str:
-    """Row against column: problems won, tied, lost."""
+def _wins(study: Study, findings: Findings) -> Markup:
+    """Return the table of problems won, tied and lost by the row against the column."""
     counts = {(w.first, w.second): (w.wins, w.ties, w.losses) for w in findings.wins}
     counts |= {(w.second, w.first): (w.losses, w.ties, w.wins) for w in findings.wins}
     series = {name: k for k, name in enumerate(study.algorithms)}
     names = findings.order
-    head = "".join(header(name, f' data-a="{series[name]}"') for name in names)
     rows = []
     for first in names:
         cells = []
         for second in names:
             if first == second:
-                cells.append(f'<td data-a="{series[second]}" data-v="0"></td>')
+                cells.append(tag("td", data_a=series[second], data_v=0))
                 continue
             w, t, l = counts[first, second]
             tip = f"{first} against {second}: {w} won, {t} tied, {l} lost"
-            strong = ' class="best"' if w > l else ""
-            cells.append(
-                f'<td data-a="{series[second]}" data-v="{w - l}"{strong} title="{escape(tip)}">{w}/{t}/{l}</td>'
-            )
-        rows.append(f'<tr data-a="{series[first]}"><th scope="row">{escape(first)}</th>{"".join(cells)}</tr>')
+            strong = "best" if w > l else None
+            cells.append(tag("td", f"{w}/{t}/{l}", data_a=series[second], data_v=w - l, class_=strong, title=tip))
+        rows.append(tag("tr", _row_head(first), *cells, data_a=series[first]))
     note = (
         f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, level "
         f"{ALPHA} each, feasible before infeasible. Bold: more won than lost."
     )
-    table = f"<table><thead><tr>{header('algorithm')}{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<p class="note">{note}</p>{scrolling(table)}'
+    head = [_column("algorithm"), *(_column(name, series[name]) for name in names)]
+    return joined(tag("p", note, class_="note"), _table(head, rows))
 
 
-def _scores(study: Study, figures: Figures, found: dict[str, Table]) -> str:
+def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     if figures.tiers is None:
-        return ""
+        return Markup()
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
     figure = _figure(
         figures.tiers,
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",
-        fold("scores", "table", plain_table(found["scores_by_problem"], numbered)),
+        _fold("scores", "table", _sortable(found["scores_by_problem"], numbered)),
         "diagram",
     )
-    return (
-        f'<section id="scores"><h2>Speed and accuracy</h2>{figure}'
-        f'<p class="note">Larger is better. Speed is seen at the recorded points of each run.</p>'
-        f"{plain_table(found['scores'])}</section>"
-    )
+    note = tag("p", "Larger is better. Speed is seen at the recorded points of each run.", class_="note")
+    return tag("section", tag("h2", "Speed and accuracy"), figure, note, _sortable(found["scores"]), id="scores")
 
 
-def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, Table]) -> str:
+def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     parts = []
     if figures.feasibility is not None:
         parts.append(
             _figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
-                fold("feasibility", "table", plain_table(found["feasibility"])),
+                _fold("feasibility", "table", _sortable(found["feasibility"])),
             )
         )
     if figures.ecdf is not None:
@@ -285,58 +333,114 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
                 f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above the best objective of this study.{left_out}",
-                fold("ecdf", "table", plain_table(found["ecdf"])),
+                _fold("ecdf", "table", _sortable(found["ecdf"])),
             )
         )
-    if not parts:
-        return '<section id="over-time"><h2>Over time</h2><p>No run is finished yet.</p></section>'
-    return f'<section id="over-time"><h2>Over time</h2><div class="pair">{"".join(parts)}</div></section>'
+    shown = tag("div", *parts, class_="pair") if parts else tag("p", "No run is finished yet.")
+    return tag("section", tag("h2", "Over time"), shown, id="over-time")
 
 
-def _problems(study: Study, figures: Figures) -> str:
+def _problems(study: Study, figures: Figures) -> Markup:
     parts = []
     for p, problem in enumerate(study.problems):
         drawing = figures.problems.get(problem.label)
         if drawing is None or drawing.plot is None:
             continue
-        plot = f' data-curves="{p}" data-plot="{drawing.plot[0]:g} {drawing.plot[1]:g}" tabindex="0"'
-        behind = fold(f"curves {p}", "table", '<div class="wide" tabindex="0"></div>', f' data-table="{p}"')
+        left, right = drawing.plot
+        behind = _fold(f"curves {p}", "table", tag("div", class_="wide", tabindex=0), data_table=p)
         instance = "" if problem.instance is None else f", instance {problem.instance}"
+        note = f"D = {problem.dimension}{instance}, {problem.budget:,} evaluations"
+        figure = svg(drawing, data_curves=p, data_plot=f"{left:g} {right:g}", tabindex=0)
         parts.append(
-            f'<section data-p="{p}"><h3>{escape(problem.label)}</h3><p class="note">D = {problem.dimension}'
-            f"{escape(instance)}, {problem.budget:,} evaluations</p>"
-            f"<figure>{svg(drawing, plot)}{behind}</figure></section>"
+            tag(
+                "section",
+                tag("h3", problem.label),
+                tag("p", note, class_="note"),
+                tag("figure", figure, behind),
+                data_p=p,
+            )
         )
-    return (
-        f'<section id="problems"><h2>Problems</h2><p class="note">{CURVES}</p>'
-        f'<div class="problems">{"".join(parts)}</div></section>'
-    )
+    shown = tag("div", *parts, class_="problems")
+    return tag("section", tag("h2", "Problems"), tag("p", CURVES, class_="note"), shown, id="problems")
 
 
-def _state(study: Study, found: dict[str, Table]) -> str:
+def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     failures = study.standing.failures
-    rows: list[list[object]] = [[f.algorithm, f.problem, f.dimension, f.run, f.message] for f in failures[:200]]
-    parts = [fold("state", "runs done, by algorithm and problem", plain_table(found["state"]))]
-    if rows:
-        head = "".join(header(name) for name in ("algorithm", "problem", "D", "run", "message"))
-        body = "".join(
-            f'<tr><th scope="row">{escape(str(row[0]))}</th>{"".join(map(cell, row[1:4]))}'
-            f'<td class="words">{escape(str(row[4]))}</td></tr>'
-            for row in rows
+    parts = [_fold("state", "runs done, by algorithm and problem", _sortable(found["state"]))]
+    if failures:
+        head = [_column(name) for name in ("algorithm", "problem", "D", "run", "message")]
+        rows = [
+            tag(
+                "tr",
+                _row_head(f.algorithm),
+                *map(_cell, (f.problem, f.dimension, f.run)),
+                tag("td", f.message, class_="words"),
+            )
+            for f in failures[:FAILURES]
+        ]
+        parts += [tag("h3", "Failed runs"), _table(head, rows)]
+        if len(failures) > FAILURES:
+            parts.append(tag("p", f"{len(failures) - FAILURES:,} more are not shown."))
+    return tag("section", tag("h2", "What was run"), *parts, id="state")
+
+
+def _origin(study: Study) -> Markup:
+    facts = [joined(tag("dt", kind), tag("dd", _list(texts))) for kind, texts in study.origin.items()]
+    own = joined(tag("dt", "report by"), tag("dd", f"ppsde {__version__}"))
+    return tag("section", tag("h2", "Provenance"), tag("dl", own, *facts), id="provenance")
+
+
+# --- pieces -------------------------------------------------------------------------------------------------------
+
+
+def _figure(drawing: Drawing, caption: str, behind: Markup, kind: str | None = None) -> Markup:
+    size = {"width": f"{SHOWN * drawing.width:.0f}", "height": f"{SHOWN * drawing.height:.0f}"} if kind else {}
+    return tag("figure", svg(drawing, **size), tag("figcaption", caption), behind, class_=kind)
+
+
+def _fold(name: str, summary: str, *content: Markup, **attributes: object) -> Markup:
+    """Return content that is shown on demand."""
+    return tag("details", tag("summary", summary), *content, data_name=name, **attributes)
+
+
+def _sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
+    """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
+    rows = [
+        tag(
+            "tr",
+            _row_head(row[0]) if isinstance(row[0], str) else _cell(row[0]),
+            *map(_cell, row[1:]),
+            data_p=(problems or {}).get(str(row[0])),
         )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        more = f"<p>{len(failures) - 200:,} more are not shown.</p>" if len(failures) > 200 else ""
-        parts.append(f"<h3>Failed runs</h3>{scrolling(table)}{more}")
-    return f'<section id="state"><h2>What was run</h2>{"".join(parts)}</section>'
+        for row in table.rows
+    ]
+    return _table([_column(name) for name in table.columns], rows)
 
 
-def _origin(study: Study) -> str:
-    facts = "".join(f"<dt>{escape(kind)}</dt><dd>{listed(texts)}</dd>" for kind, texts in study.origin.items())
-    own = f"<dt>report by</dt><dd>ppsde {__version__}</dd>"
-    return f'<section id="provenance"><h2>Provenance</h2><dl>{own}{facts}</dl></section>'
+def _table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
+    """Return a table that scrolls by itself where it is wider than the page."""
+    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
 
 
-def _figure(drawing: Drawing, caption: str, behind: str, kind: str = "") -> str:
-    name = f' class="{kind}"' if kind else ""
-    size = f' width="{SHOWN * drawing.width:.0f}" height="{SHOWN * drawing.height:.0f}"' if kind else ""
-    return f"<figure{name}>{svg(drawing, size)}<figcaption>{escape(caption)}</figcaption>{behind}</figure>"
+def _column(text: str, series: int | None = None) -> Markup:
+    """Return the head of a column, a button that sorts by it."""
+    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
+
+
+def _row_head(text: str) -> Markup:
+    return tag("th", text, scope="row")
+
+
+def _cell(value: object) -> Markup:
+    """Return a value as a cell of a table, with the number to sort by."""
+    if isinstance(value, bool | np.bool_):
+        return tag("td", "yes" if value else "no")
+    if isinstance(value, int | float | np.integer | np.floating):
+        number = float(value)
+        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
+    return tag("td", "-" if value is None else str(value))
+
+
+def _list(items: Sequence[str]) -> Markup:
+    return tag("ul", *(tag("li", item) for item in items))

@@ -1,4 +1,4 @@
-"""The report of a study at work, served to this machine alone: one page, read only, which fetches itself again."""
+"""A web server for the report of a running study: one page, read only, on this machine only, which reloads itself."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .page import page
 from .study import gather
 
 LOOPBACK = "127.0.0.1"
-NAMES = ("127.0.0.1", "localhost")  # that a request may know this machine by: others are pages of strangers
+NAMES = ("127.0.0.1", "localhost")  # names of this machine that a request may use; others come from pages of strangers
 
 
 class Pages:
-    """The page of a store, made again only when the store has changed."""
+    """The page of a store, rebuilt only when the store has changed."""
 
     def __init__(self, path: Path, plan: int | None) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers GET for the page, and nothing else."""
+    """Answers GET requests for the page, and no others."""
 
     server: Server
     server_version = "ppsde"
@@ -80,14 +80,14 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *values: Any) -> None:
-        """Requests are not worth a line each."""
+        """Print nothing: requests are not worth a line each."""
 
 
 @contextmanager
 def served(path: Path, plan: int | None = None, port: int = 0) -> Iterator[str]:
-    """Serve the report of a store while inside; gives its address. Port 0 takes any that is free."""
+    """Serve the report of a store inside a `with` block, which gets its address. Port 0 is any free port."""
     pages = Pages(path, plan)
-    pages.latest()  # what is wrong with the store is said now
+    pages.latest()  # a damaged store is reported now, not at the first request
     with Server(pages, port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         thread.start()

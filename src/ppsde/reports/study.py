@@ -1,4 +1,4 @@
-"""What a store holds of a study, put in order for the tables and figures: outcomes and records by problem."""
+"""A study read from its store, in the form that tables and figures need: outcomes and records by problem."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..stats import Outcomes, Records
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A problem in one dimension: the rows of every table."""
+class StudyProblem:
+    """A problem in one dimension, which has a row in every table."""
 
-    label: str  # as tables name it: with the dimension where the study has several
+    label: str  # its name in tables: with the dimension where the study has several
     name: str
     dimension: int
     budget: int
@@ -26,11 +26,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its report sees it. Cells without any finished run are left out of the mappings."""
+    """A study in its report. Cells without any finished run are not in the mappings."""
 
     name: str  # of the store
     algorithms: tuple[str, ...]  # by label, in the order of the plan
-    problems: tuple[Problem, ...]
+    problems: tuple[StudyProblem, ...]
     outcomes: dict[str, dict[str, Outcomes]]  # by problem, then by algorithm
     records: dict[str, dict[str, Records]]
     standing: Standing
@@ -48,7 +48,7 @@ class Study:
     def failed(self) -> int:
         return sum(cell.failed for cell in self.standing.cells)
 
-    def problem(self, label: str) -> Problem:
+    def problem(self, label: str) -> StudyProblem:
         return next(problem for problem in self.problems if problem.label == label)
 
     @property
@@ -58,22 +58,22 @@ class Study:
 
     @property
     def complete(self) -> tuple[str, ...]:
-        """The problems, by label, on which every ranked algorithm has a finished run: what the tests are made of."""
+        """The problems, by label, on which every ranked algorithm has a finished run: those of ranks and tests."""
         return tuple(p.label for p in self.problems if self.ranked and set(self.outcomes[p.label]) == set(self.ranked))
 
 
 def gather(store: Store, plan: int | None = None) -> Study:
-    """Read a store: of one plan (the first is number 1), or of all.
+    """Read the study of one plan of a store (the first is number 1), or of all plans.
 
-    Where the plans mean different experiments by one label, and none is chosen, the last plan is taken.
+    Where no plan is given and two plans use one label for different experiments, the last plan is read.
     """
     plan = chosen_plan(store, plan)
     jobs = store.jobs(plan)
     several = len({job.dimension for _, job in jobs}) > 1
-    problems: dict[tuple[str, int], Problem] = {}
+    problems: dict[tuple[str, int], StudyProblem] = {}
     for _, job in jobs:
         label = f"{job.problem_name} D={job.dimension}" if several else job.problem_name
-        found = Problem(label, job.problem_name, job.dimension, job.budget, job.instance)
+        found = StudyProblem(label, job.problem_name, job.dimension, job.budget, job.instance)
         problems.setdefault((job.problem_name, job.dimension), found)
     runs: dict[str, dict[str, list[Result]]] = {problem.label: {} for problem in problems.values()}
     for result in store.results(plan):
@@ -91,7 +91,7 @@ def gather(store: Store, plan: int | None = None) -> Study:
 
 
 def chosen_plan(store: Store, plan: int | None) -> int | None:
-    """The plan that was asked for; if none was, and the plans cannot be read together, the last one."""
+    """Return the plan given; if none is given and the plans cannot be read together, the last one."""
     try:
         store.jobs(plan)
     except StoreError:
@@ -113,7 +113,7 @@ def _outcomes(cell: list[Result]) -> Outcomes:
 
 
 def _records(cell: list[Result]) -> Records:
-    """Along the runs, and at their end."""
+    """Return the records along the runs, and at their end."""
     points = 1 + max(cell[0].job.record, *(len(result.record.get("f", ())) for result in cell))
     columns = {name: np.full((len(cell), points), np.nan) for name in ("evaluations", "f", "violation")}
     for k, result in enumerate(cell):
@@ -127,7 +127,7 @@ def _records(cell: list[Result]) -> Records:
 
 
 def _origin(store: Store, plan: int | None) -> dict[str, list[str]]:
-    """Versions, machines, seeds and commands, each different one once."""
+    """Return versions, machines, seeds and commands, each different one once."""
     facts: dict[str, dict[str, int]] = {}
 
     def say(kind: str, text: str) -> None:

@@ -1,9 +1,10 @@
-"""The tables of a study: the numbers behind the page, and the same as CSV and LaTeX files."""
+"""The tables of a study, and their CSV and LaTeX files."""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,43 +13,43 @@ import numpy as np
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
-from .numbers import short
 from .study import Study
 
 ECDF_ROWS = 40
+DIGITS = 5  # significant, of a number that is shown
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows of values under names."""
+class ReportTable:
+    """Rows of values under the names of their columns."""
 
     title: str
     columns: list[str]
     rows: list[list[object]]
 
 
-def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Table]:
-    """Every table that there is something to say in, by name."""
+def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, ReportTable]:
+    """Return every table that the study has data for, by name."""
     found = {"results": _results(study, findings)}
     if findings.ranks is not None and findings.competition is not None:
         ranks = findings.ranks
         rows = [[p, *map(float, row)] for p, row in zip(ranks.problems, ranks.by_median, strict=True)]
         rows.append(["average", *map(float, ranks.by_median.mean(axis=0))])
-        found["ranks"] = Table("ranks by the median run", ["problem", *ranks.algorithms], rows)
-        found["competition"] = Table(
+        found["ranks"] = ReportTable("ranks by the median run", ["problem", *ranks.algorithms], rows)
+        found["competition"] = ReportTable(
             "rank sums by the rules of CEC2017",
             ["algorithm", "by mean", "by median", "total", "place"],
             [list(row.values()) for row in findings.competition.rows()],
         )
     if findings.test is not None and findings.pairs is not None:
         rows = [[row["test"], row["statistic"], str(row["df"]), row["p"]] for row in findings.test.test_rows()]
-        found["tests"] = Table("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
+        found["tests"] = ReportTable("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
         names = ["first", "second", "difference", "p", "differ"]
         rows = [[row[name] for name in names] for row in findings.pairs.rows()]
-        found["pairs"] = Table("Nemenyi's comparison of average ranks", names, rows)
+        found["pairs"] = ReportTable("Nemenyi's comparison of average ranks", names, rows)
     if findings.wins:
         rows = [[w.first, w.second, w.wins, w.ties, w.losses] for w in findings.wins]
-        found["wins"] = Table("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
+        found["wins"] = ReportTable("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
     if findings.u_score is not None and findings.speed_score is not None:
         found |= _scores(findings)
     if findings.ecdf:
@@ -58,8 +59,8 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Tabl
         names = [study.algorithms[k] for k in figures.shares]
         columns = list(figures.shares.values())
         rows = [[100 * (k + 1) / steps, *(float(c[k]) for c in columns)] for k in range(steps)]
-        found["feasibility"] = Table("mean share of feasible runs", ["budget used, %", *names], rows)
-    found["state"] = Table(
+        found["feasibility"] = ReportTable("mean share of feasible runs", ["budget used, %", *names], rows)
+    found["state"] = ReportTable(
         "runs by cell",
         ["algorithm", "problem", "D", "wanted", "done", "failed"],
         [[c.algorithm, c.problem, c.dimension, c.wanted, c.done, c.failed] for c in study.standing.cells],
@@ -67,7 +68,7 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Tabl
     return found
 
 
-def _results(study: Study, findings: Findings) -> Table:
+def _results(study: Study, findings: Findings) -> ReportTable:
     names = ["n", "n_feasible", "n_failed", "best", "median", "v_bar", "mean", "std", "feasible_mean", "worst"]
     names.append("mean_violation")
     rows: list[list[object]] = []
@@ -75,10 +76,10 @@ def _results(study: Study, findings: Findings) -> Table:
         for algorithm, summary in findings.summaries[problem.label].items():
             values = [getattr(summary, name) for name in names]
             rows.append([problem.name, problem.dimension, algorithm, *values])
-    return Table("results", ["problem", "D", "algorithm", *names], rows)
+    return ReportTable("results", ["problem", "D", "algorithm", *names], rows)
 
 
-def _scores(findings: Findings) -> dict[str, Table]:
+def _scores(findings: Findings) -> dict[str, ReportTable]:
     u, speed = findings.u_score, findings.speed_score
     assert u is not None and speed is not None
     rows: list[list[object]] = [
@@ -100,25 +101,36 @@ def _scores(findings: Findings) -> dict[str, Table]:
         for k, name in enumerate(u.algorithms)
     ]
     return {
-        "scores": Table("scores of speed and accuracy", columns, rows),
-        "scores_by_problem": Table("scores by problem", ["problem", "algorithm", *columns[1:3]], by_problem),
+        "scores": ReportTable("scores of speed and accuracy", columns, rows),
+        "scores_by_problem": ReportTable("scores by problem", ["problem", "algorithm", *columns[1:3]], by_problem),
     }
 
 
-def _ecdf(findings: Findings) -> Table:
+def _ecdf(findings: Findings) -> ReportTable:
     steps = np.concatenate([one.evaluations for one in findings.ecdf.values()])
     if not steps.size:
-        return Table("targets reached", ["evaluations per variable", *findings.ecdf], [])
+        return ReportTable("targets reached", ["evaluations per variable", *findings.ecdf], [])
     at = np.geomspace(max(steps.min(), 1e-3), max(steps.max(), 2e-3), ECDF_ROWS)
     columns = [reached(one, at) for one in findings.ecdf.values()]
     rows: list[list[object]] = [[float(at[k]), *(float(column[k]) for column in columns)] for k in range(len(at))]
-    return Table("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
+    return ReportTable("share of targets reached", ["evaluations per variable", *findings.ecdf], rows)
+
+
+def short(value: float | None, digits: int = DIGITS) -> str:
+    """Return a number as text; a dash where there is none.
+
+    Examples
+    --------
+    >>> short(1234567.0), short(0.5), short(float("nan")), short(3)
+    ('1.2346e+06', '0.5', '-', '3')
+    """
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path]:
+def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> list[Path]:
     """Write every table as CSV, in full precision, and as LaTeX, and the table of the paper as LaTeX."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {"paper.tex": paper}
@@ -133,8 +145,8 @@ def write_tables(found: dict[str, Table], paper: str, folder: Path) -> list[Path
     return written
 
 
-def as_csv(table: Table) -> str:
-    """The table with a line of names."""
+def as_csv(table: ReportTable) -> str:
+    """Return the table as CSV with a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -142,15 +154,15 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def as_tex(table: Table) -> str:
-    """The table as a LaTeX tabular, for the package booktabs."""
+def as_tex(table: ReportTable) -> str:
+    """Return the table as a LaTeX tabular, for the package booktabs."""
     kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
     lines = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
     return _tabular("".join(kinds), [" & ".join(map(tex, table.columns)) + r" \\"], lines)
 
 
 def paper_table(study: Study, findings: Findings) -> str:
-    """Mean and standard deviation of every cell, the best in bold, runs that ended feasible beneath, as LaTeX."""
+    """Return mean and standard deviation of every cell as LaTeX, the best in bold, feasible runs beneath."""
     head = " & ".join(["problem", *map(tex, study.algorithms)]) + r" \\"
     lines = []
     for problem in study.problems:
@@ -172,14 +184,14 @@ def paper_table(study: Study, findings: Findings) -> str:
 
 
 def mean_and_std(summary: Summary) -> str:
-    """Both in the words of the tables; a dash where every run failed."""
+    """Return mean and standard deviation as text; a dash where every run failed."""
     if summary.n_failed == summary.n:
         return "-"
     return f"{short(summary.mean)} ({short(summary.std, 3)})"
 
 
 def best_by_mean(findings: Findings, problem: str) -> set[str]:
-    """The best algorithms on a problem by the mean, feasibility first."""
+    """Return the best algorithms on a problem by the mean, feasibility first."""
     ranks = findings.ranks
     if ranks is None or problem not in ranks.problems:
         return set()
@@ -188,7 +200,7 @@ def best_by_mean(findings: Findings, problem: str) -> set[str]:
 
 
 def tex(value: object) -> str:
-    """A value for LaTeX, nothing of it a command.
+    """Return a value as text for LaTeX with every special letter escaped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""SciPy's `differential_evolution`, by this library's search: changing one import is enough.
+"""SciPy's `differential_evolution` done by the search of this library: changing one import is enough.
 
 from ppsde.scipy import differential_evolution
 """

@@ -1,9 +1,4 @@
-"""SciPy's objective as this library calls one.
-
-SciPy's constraints as this library takes them, and how one point stands with them.
-
-Polishing: a feasible result improved by a method that needs no population.
-"""
+"""SciPy's objective and constraints in the form of this library, and the polishing of a result by gradients."""
 
 from __future__ import annotations
 
@@ -28,7 +23,7 @@ class Function:
         return self._func(x.T if self.vectorized else x, *self._args)
 
     def value(self, x: np.ndarray) -> float:
-        """The value of one point."""
+        """Return the value of one point."""
         value = np.asarray(self._func(x[:, None] if self.vectorized else x, *self._args))
         if np.iscomplexobj(value):
             raise ValueError(f"the objective must be real; got complex: {value!r}")
@@ -36,7 +31,7 @@ class Function:
 
 
 def in_rows(constraint: Any, k: int, vectorized: bool) -> Any:
-    """The constraint for rows, or for single points; without `keep_feasible`, which SciPy's own search ignores too."""
+    """Return the constraint for rows or single points, without `keep_feasible`, which SciPy's search ignores too."""
     from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
     if isinstance(constraint, NonlinearConstraint):
@@ -66,12 +61,12 @@ def _itself(x: np.ndarray) -> np.ndarray:
 
 
 def values_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
-    """The values (k,) of a constraint at one point."""
+    """Return the values (k,) of a constraint at one point."""
     return np.asarray(limit.fun(x[None] if vectorized else x), float).reshape(-1)
 
 
 def violation_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
-    """How far each component of a constraint is missed at one point, beyond the tolerance if it is an equality."""
+    """Return the violation of each component of a constraint at one point, beyond the tolerance of an equality."""
     if np.isnan(x).any():
         return np.full(1, np.inf)
     c = values_at(limit, x, vectorized)
@@ -81,7 +76,7 @@ def violation_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Box:
+class PolishBounds:
     """The bounds, and which variables polishing may not move: integers, and those fixed by their bounds."""
 
     lower: np.ndarray
@@ -91,9 +86,9 @@ class Box:
 
 
 def polish_result(
-    result: Any, polish: Any, fun: Function, limits: Sequence[Limits], given: list[Any], box: Box, disp: bool
+    result: Any, polish: Any, fun: Function, limits: Sequence[Limits], given: list[Any], box: PolishBounds, disp: bool
 ) -> None:
-    """Improve a feasible result by gradients; it stays as it is where that fails, or gives nothing better."""
+    """Improve a feasible result by gradients; it stays unchanged where that fails or finds nothing better."""
     calls = 0
 
     def counted(x: np.ndarray) -> float:
@@ -126,10 +121,10 @@ def polish_result(
 
 
 class _NotAResult(ValueError):
-    """A polishing function gave something else than an OptimizeResult."""
+    """A polishing function returned something other than an OptimizeResult."""
 
 
-def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: list[Any], box: Box) -> Any:
+def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: list[Any], box: PolishBounds) -> Any:
     from scipy.optimize import Bounds, OptimizeResult
 
     lower, upper = np.where(box.integer, x, box.lower), np.where(box.integer, x, box.upper)
@@ -140,9 +135,9 @@ def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: l
 
 
 def _by_gradients(
-    fun: Callable[..., float], x: np.ndarray, limits: Sequence[Limits], box: Box, whole: Function, disp: bool
+    fun: Callable[..., float], x: np.ndarray, limits: Sequence[Limits], box: PolishBounds, whole: Function, disp: bool
 ) -> Any:
-    """L-BFGS-B or trust-constr over the variables that may move."""
+    """Minimise by L-BFGS-B or trust-constr over the variables that may move."""
     from scipy.optimize import Bounds, NonlinearConstraint
     from scipy.optimize import minimize as by_gradients
 

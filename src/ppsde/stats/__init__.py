@@ -1,4 +1,4 @@
-"""Statistics of runs: tables in, tables out. Every result has `rows`, and `as_text` prints them."""
+"""Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
 from .competition import CompetitionRanks, competition_ranks, published_average_ranks
 from .ecdf import Ecdf, target_ecdf
@@ -17,9 +17,9 @@ from .pairs import (
 from .post_hoc import Comparisons, Nemenyi, holm, holm_all_pairs, holm_control, nemenyi
 from .ranks import RankTest, aligned_ranks, average_ranks, friedman, friedman_aligned, quade, rank_rows
 from .records import Records
-from .scores import RecordCells, Scores, accuracy_and_speed, u_score
+from .scores import RecordCells, ScoreTable, accuracy_and_speed, u_score
 from .summary import Summary, summarise, summary_rows
-from .tables import Row, as_text
+from .tables import TableRow, as_text
 
 __all__ = [
     "Cells",
@@ -32,10 +32,10 @@ __all__ = [
     "RankTest",
     "RecordCells",
     "Records",
-    "Row",
-    "Scores",
+    "ScoreTable",
     "SignedRank",
     "Summary",
+    "TableRow",
     "WinTieLoss",
     "a12",
     "accuracy_and_speed",

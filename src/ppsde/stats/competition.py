@@ -1,7 +1,4 @@
-"""The ranking of the CEC2017 and CEC2018 competitions on constrained optimisation: feasibility first.
-
-How the printed rank rows of the PPS-DE publication come about.
-"""
+"""Ranks by the rules of the CEC2017 and CEC2018 competitions, and those printed in the PPS-DE publication."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .outcomes import Cells, Outcomes, algorithms_of
-from .ranks import checked_table, rank_rows
-from .tables import Row
+from .ranks import average_ranks, checked_table
+from .tables import TableRow
 
 
 @dataclass(frozen=True)
@@ -28,9 +25,10 @@ class CompetitionRanks:
     @property
     def total(self) -> np.ndarray:
         """The rank value (algorithms,): both ranks summed over the problems."""
-        return (self.by_mean + self.by_median).sum(axis=0)
+        total: np.ndarray = (self.by_mean + self.by_median).sum(axis=0)
+        return total
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
         mean, median, total = self.by_mean.sum(axis=0), self.by_median.sum(axis=0), self.total
         return [
@@ -44,7 +42,7 @@ class CompetitionRanks:
             for k in np.argsort(total, kind="stable")
         ]
 
-    def problem_rows(self) -> list[Row]:
+    def problem_rows(self) -> list[TableRow]:
         """A row per problem and algorithm."""
         return [
             {
@@ -79,11 +77,11 @@ def competition_ranks(cells: Cells, *, zero: float = 0.0, ties: str = "min") -> 
     cells : mapping of problem to mapping of algorithm to Outcomes
         Violations in the measure of the competition.
     zero : float
-        Objectives and violations nearer to 0 than this are taken as 0. The rules name none, but the published ranks
-        put algorithms level whose values differ by 1e-15; 1e-8 does so too. A run is not made feasible by it.
+        Objectives and violations nearer to 0 than this count as 0. The rules name no such limit, but the published
+        ranks put algorithms level whose values differ by 1e-15; 1e-8 does so too. A run is not made feasible by it.
     ties : "min" or "average"
-        Equal algorithms share the best of their places, as in the published rank tables, or the mean of them, which
-        is what the tests on average ranks need: `friedman(competition_ranks(cells, ties="average").by_median)`.
+        Equal algorithms share the best of their places, as in the published rank tables, or the mean of them, as
+        tests on average ranks need it: `friedman(competition_ranks(cells, ties="average").by_median)`.
 
     References
     ----------
@@ -138,11 +136,12 @@ def _places(keys: list[tuple[float, ...]], ties: str) -> np.ndarray:
     from scipy.stats import rankdata
 
     distinct = sorted(set(keys))
-    return rankdata([distinct.index(key) for key in keys], method=ties)
+    places: np.ndarray = rankdata([distinct.index(key) for key in keys], method=ties)
+    return places
 
 
 ZERO = 1e-9  # means nearer to 0 than this are ranked as 0
-NOT_PRINTED = 1000.0  # what a mean printed as NaN is ranked as
+NOT_PRINTED = 1000.0  # takes the place of a mean printed as NaN
 
 
 def published_average_ranks(means: ArrayLike, *, favoured: Sequence[tuple[int, int]] = ()) -> np.ndarray:
@@ -175,4 +174,4 @@ def published_average_ranks(means: ArrayLike, *, favoured: Sequence[tuple[int, i
     table = np.where(np.isnan(table), NOT_PRINTED, table)
     for row, column in favoured:
         table[row, column] = np.nextafter(table[row, column], -np.inf)
-    return rank_rows(table).mean(axis=0)
+    return average_ranks(table)

@@ -1,4 +1,4 @@
-"""How much was solved by when: the empirical distribution of evaluations over pairs of problem and target."""
+"""The share of targets that an algorithm reached, as a function of evaluations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .records import Records
-from .tables import Row
+from .tables import TableRow
 
 
 @dataclass(frozen=True)
 class Ecdf:
-    """The share of pairs of problem and target that was reached within so many evaluations."""
+    """The share of (problem, target) pairs that was reached, at some numbers of evaluations."""
 
     evaluations: np.ndarray  # (steps,), ascending
     share: np.ndarray  # (steps,), from 0 to 1
@@ -22,7 +22,7 @@ class Ecdf:
     runs: int  # of all problems together
     n_never_feasible: int  # runs without any feasible record, failed ones included
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per step."""
         return [{"evaluations": float(e), "share": float(s)} for e, s in zip(self.evaluations, self.share, strict=True)]
 
@@ -34,11 +34,11 @@ def target_ecdf(
     at: ArrayLike | None = None,
     variables: Mapping[str, int] | None = None,
 ) -> Ecdf:
-    """The share of (problem, target) pairs that one algorithm reached, over evaluations.
+    """Return the share of (problem, target) pairs that one algorithm reached, as a function of evaluations.
 
     A target is reached at the first record whose f is feasible and no larger. Each pair counts by the share of the
     problem's runs that reached it; a run that never did, because it failed, stayed infeasible or ran out of budget,
-    counts as never. So the curve ends below 1 by what was not solved.
+    never counts. So the curve ends below 1 where something was not solved.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def target_ecdf(
     targets : mapping of problem to array_like
         Objectives, such as the best known value plus 1, 0.1, 0.01, ..; for every problem of the records.
     at : array_like, optional
-        Where to look. If not given, wherever the curve steps up.
+        Numbers of evaluations. If not given, those at which the curve steps up.
     variables : mapping of problem to int, optional
         Evaluations are divided by these, as is usual where problems differ in dimension.
 

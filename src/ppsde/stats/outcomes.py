@@ -1,4 +1,4 @@
-"""What runs ended with, and the total order of runs: feasible by objective, infeasible by violation, failed last."""
+"""Final values of runs, and their order: feasible by objective, then infeasible by violation, failed last."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Outcomes:
     f : array_like, (n,)
         The objective.
     violation : array_like, (n,), optional
-        In the measure that the tables are to show, such as the mean violation of the CEC competitions; 0 exactly where
-        a run ended feasible. All feasible if not given.
+        In the measure that tables show, such as the mean violation of the CEC competitions; 0 exactly where a run ended
+        feasible. All runs are feasible if not given.
     by_constraint : array_like, (n, m), optional
-        How far each constraint is violated, 0 where it is met; needed for the numbers `c` of the CEC tables alone.
+        How far each constraint is violated, 0 where it is met; needed only for the numbers `c` of the CEC tables.
 
     Examples
     --------
@@ -69,7 +69,8 @@ class Outcomes:
     @property
     def feasible(self) -> np.ndarray:
         """Which runs ended feasible (n,)."""
-        return ~self.failed & (self.violation == 0)
+        feasible: np.ndarray = ~self.failed & (self.violation == 0)
+        return feasible
 
     def order(self) -> np.ndarray:
         """The runs, best first (n,); of infeasible runs with one violation the smaller objective goes first."""
@@ -82,12 +83,12 @@ Cells = Mapping[str, Mapping[str, Outcomes]]  # outcomes by problem, then by alg
 
 
 def as_outcomes(runs: Outcomes | ArrayLike) -> Outcomes:
-    """Outcomes as they are; plain objectives as those of feasible runs."""
+    """Return `Outcomes` unchanged, and an array of objectives as `Outcomes` of feasible runs."""
     return runs if isinstance(runs, Outcomes) else Outcomes(runs)
 
 
 def positions(*groups: Outcomes) -> list[np.ndarray]:
-    """Places of the runs of several groups in the order of all of them together; 1 is best, ties get their mean.
+    """Rank the runs of several groups together; 1 is best, ties get their mean. Returns the ranks of each group.
 
     Feasible runs are ordered by f, infeasible runs follow by violation alone, failed runs come last, all equal.
 
@@ -115,7 +116,7 @@ def cells_of(
     violation: ArrayLike | None = None,
     by_constraint: Sequence[ArrayLike] | None = None,
 ) -> dict[str, dict[str, Outcomes]]:
-    """A long table, one row per run, as outcomes by problem and algorithm, in the order of first appearance.
+    """Group a table of runs, one row per run, by problem and algorithm, in the order of first appearance.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def cells_of(
 
 
 def algorithms_of(cells: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
-    """The algorithms of a table of cells; every problem must have the same."""
+    """Return the algorithms of a table of cells; ValueError unless every problem has the same ones."""
     if not cells:
         raise ValueError("a table of outcomes must have at least one problem; got none")
     first, *_ = cells.values()
@@ -167,7 +168,7 @@ def algorithms_of(cells: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
 
 
 def _value_and_tier(runs: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """What runs are compared by within their tier, and the tier: 0 feasible, 1 infeasible, 2 failed."""
+    """Return the value that orders runs within their tier, and the tier: 0 feasible, 1 infeasible, 2 failed."""
     failed, feasible = runs.failed, runs.feasible
     value = np.where(feasible, runs.f, np.where(failed, 0.0, runs.violation))
     return value, np.where(feasible, 0, np.where(failed, 2, 1))

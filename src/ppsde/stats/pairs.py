@@ -1,9 +1,4 @@
-"""Two samples of runs compared: the rank-sum test and the effect size A12 of Vargha and Delaney.
-
-Wilcoxon's signed-rank test: two algorithms on the same problems.
-
-Wins, ties and losses of one algorithm against each of the others.
-"""
+"""Comparisons of two algorithms: rank-sum test and A12, signed-rank test, wins, ties and losses."""
 
 from __future__ import annotations
 
@@ -16,9 +11,9 @@ from numpy.typing import ArrayLike
 from .outcomes import Cells, Outcomes, algorithms_of, as_outcomes, positions
 from .post_hoc import holm
 from .ranks import checked_alpha, checked_control, checked_names, checked_table
-from .tables import Row
+from .tables import TableRow
 
-# Lower ends of what Vargha and Delaney call a small, a medium and a large effect, as distance from 0.5.
+# Lower ends of a small, a medium and a large effect by Vargha and Delaney, as distance from 0.5.
 MAGNITUDES = ((0.21, "large"), (0.14, "medium"), (0.06, "small"), (0.0, "negligible"))
 
 
@@ -30,10 +25,10 @@ class RankSum:
     n_second: int
     A12: float  # chance that a run of the first is better than one of the second
     magnitude: str
-    U: float  # pairs of runs of which the first is better, ties half
+    U: float  # pairs of runs in which the first is better, ties half
     p: float  # two-sided
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         return [asdict(self)]
 
 
@@ -99,7 +94,7 @@ def rank_sum(first: Outcomes | ArrayLike, second: Outcomes | ArrayLike) -> RankS
 
 
 def _pairs_won(one: Outcomes, two: Outcomes) -> float:
-    """Pairs of a run of each of which the first is better, ties half: the rank sum of the second, corrected."""
+    """Count the pairs of runs in which the first is better, ties half: the rank sum of the second, corrected."""
     _, places = positions(one, two)
     return float(places.sum() - two.n * (two.n + 1) / 2)
 
@@ -117,7 +112,7 @@ class SignedRank:
     R_minus: float  # ranks of the problems on which the second is better
     p: float  # two-sided
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         return [asdict(self)]
 
 
@@ -130,7 +125,7 @@ def signed_rank(first: ArrayLike, second: ArrayLike, *, zeros: str = "zsplit") -
         One value per problem, such as a mean; smaller is better. A missing value (NaN or -inf) is worse than any
         other by more than all finite differences; two missing values are equal.
     zeros : "zsplit", "pratt" or "wilcox"
-        What becomes of problems on which both are equal. "zsplit" ranks them with the others and gives half their
+        How problems on which both are equal count. "zsplit" ranks them with the others and gives half their
         ranks to each side, the usual way in comparing algorithms; "pratt" ranks them and drops them afterwards;
         "wilcox" drops them first, which makes algorithms that are mostly equal look more different.
 
@@ -152,18 +147,18 @@ def signed_rank(first: ArrayLike, second: ArrayLike, *, zeros: str = "zsplit") -
     if zeros not in ZEROS:
         raise ValueError(f"zeros must be one of {ZEROS}; got {zeros!r}")
     d = _differences(first, second)
-    kept = d[d != 0] if zeros == "wilcox" else d
-    r = rankdata(np.abs(kept))
-    half = r[kept == 0].sum() / 2 if zeros == "zsplit" else 0.0
+    used = d[d != 0] if zeros == "wilcox" else d
+    r = rankdata(np.abs(used))
+    half = r[used == 0].sum() / 2 if zeros == "zsplit" else 0.0
     p = float(wilcoxon(d, zero_method=zeros).pvalue) if d.any() else 1.0
-    plus, minus = r[kept < 0].sum() + half, r[kept > 0].sum() + half
+    plus, minus = r[used < 0].sum() + half, r[used > 0].sum() + half
     return SignedRank(d.size, int((d == 0).sum()), float(plus), float(minus), p)
 
 
 def signed_rank_rows(
     values: ArrayLike, control: str | int, algorithms: Sequence[str] | None = None, *, zeros: str = "zsplit"
-) -> list[Row]:
-    """Every other algorithm against a control by the signed-rank test, corrected by Holm; a row each.
+) -> list[TableRow]:
+    """Compare every other algorithm with a control by the signed-rank test, corrected by Holm; a row each.
 
     Parameters
     ----------
@@ -196,7 +191,7 @@ def signed_rank_rows(
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
-    """First minus second, missing values as the largest differences."""
+    """Return first minus second; a missing value makes the largest difference."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.ndim != 1 or a.shape != b.shape or not a.size:
         raise ValueError(f"first and second must have one shape (problems,); got {a.shape} and {b.shape}")
@@ -216,14 +211,14 @@ SIGNS = {1: "+", 0: "=", -1: "-"}
 
 @dataclass(frozen=True)
 class WinTieLoss:
-    """How a control did against each other algorithm on each problem."""
+    """Wins, ties and losses of a control against each other algorithm on each problem."""
 
     control: str
     problems: tuple[str, ...]
     algorithms: tuple[str, ...]  # the others
     marks: np.ndarray  # (problems, algorithms), 1 where the control is better, 0 tie, -1 where it is worse
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per algorithm: the problems on which the control won, tied and lost."""
         return [
             {
@@ -236,7 +231,7 @@ class WinTieLoss:
             for k, algorithm in enumerate(self.algorithms)
         ]
 
-    def problem_rows(self) -> list[Row]:
+    def problem_rows(self) -> list[TableRow]:
         """A row per problem, with +, = or - by algorithm."""
         return [
             {"problem": problem, **{name: SIGNS[int(mark)] for name, mark in zip(self.algorithms, marks, strict=True)}}

@@ -1,7 +1,4 @@
-"""Nemenyi's comparison of all pairs of algorithms by their average ranks.
-
-Holm's step-down correction, and comparisons of average ranks corrected by it.
-"""
+"""Comparisons of average ranks after a rank test: Nemenyi's critical difference, and pairs corrected by Holm."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .ranks import average_ranks, checked_alpha, checked_control, checked_names, checked_table
-from .tables import Row
+from .tables import TableRow
 
 
 @dataclass(frozen=True)
 class Nemenyi:
-    """Which pairs of algorithms differ by more than the critical difference."""
+    """Average ranks, their critical difference, and the p-value of each pair of algorithms."""
 
     algorithms: tuple[str, ...]
     average_ranks: np.ndarray  # (algorithms,)
@@ -25,7 +22,7 @@ class Nemenyi:
     critical_difference: float
     p: np.ndarray  # (algorithms, algorithms), 1 on the diagonal
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per pair."""
         pairs = zip(*np.triu_indices(len(self.algorithms), 1), strict=True)
         return [
@@ -94,7 +91,7 @@ class Comparisons:
     p: np.ndarray  # (pairs,), two-sided
     p_holm: np.ndarray  # (pairs,)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per pair, the most significant first."""
         return [
             {
@@ -109,7 +106,7 @@ class Comparisons:
 
 
 def holm(p: ArrayLike) -> np.ndarray:
-    """P-values adjusted so that the chance of any false rejection stays below the level.
+    """Adjust p-values by Holm so that the chance of any false rejection stays below the level.
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; none may fall below its predecessor or exceed 1.
 
@@ -164,7 +161,8 @@ def holm_all_pairs(values: ArrayLike, algorithms: Sequence[str] | None = None) -
 def holm_control(values: ArrayLike, control: str | int, algorithms: Sequence[str] | None = None) -> Comparisons:
     """Compare every other algorithm with a control by their average ranks, corrected by Holm.
 
-    Fewer comparisons than all pairs, so a smaller correction: the way to ask whether one method beats the field.
+    There are fewer comparisons than with all pairs, so the correction is smaller: use it to ask whether one method
+    beats the field.
 
     Parameters
     ----------

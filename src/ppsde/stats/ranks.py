@@ -1,11 +1,4 @@
-"""Ranks of algorithms within problems: 1 is the smallest value, ties get their mean, a missing value is worst.
-
-Friedman's test: do the algorithms differ at all, judged by their ranks on each problem?
-
-The test of Friedman's aligned ranks (Hodges and Lehmann): ranks that compare problems with each other too.
-
-Quade's test: Friedman's, with problems weighted by how far the algorithms lie apart on them.
-"""
+"""Ranks of algorithms on problems, and the tests of Friedman, of Friedman's aligned ranks and of Quade on them."""
 
 from __future__ import annotations
 
@@ -15,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .tables import Row
+from .tables import TableRow
 
 
 def rank_rows(values: ArrayLike) -> np.ndarray:
@@ -34,22 +27,24 @@ def rank_rows(values: ArrayLike) -> np.ndarray:
     table = checked_table(values)
     missing = ~(table > -np.inf)
     distinct, index = np.unique(np.where(missing, 0.0, table), return_inverse=True)
-    return rankdata(np.where(missing, len(distinct), index.reshape(table.shape)), axis=1)
+    ranks: np.ndarray = rankdata(np.where(missing, len(distinct), index.reshape(table.shape)), axis=1)
+    return ranks
 
 
 def average_ranks(values: ArrayLike) -> np.ndarray:
-    """The mean rank of each algorithm over the problems, (algorithms,): Friedman's average ranks.
+    """Return the mean rank of each algorithm over the problems, (algorithms,): Friedman's average ranks.
 
     Examples
     --------
     >>> average_ranks([[0.2, 0.1, 0.2], [float("nan"), 5.0, 7.0]]).tolist()
     [2.75, 1.0, 2.25]
     """
-    return rank_rows(values).mean(axis=0)
+    average: np.ndarray = rank_rows(values).mean(axis=0)
+    return average
 
 
 def checked_table(values: ArrayLike, *, problems: int = 1, algorithms: int = 1) -> np.ndarray:
-    """Values as floats (problems, algorithms), at least so many."""
+    """Return values as floats (problems, algorithms); ValueError unless there are at least so many."""
     table = np.asarray(values, dtype=float)
     if table.ndim != 2 or table.shape[0] < problems or table.shape[1] < algorithms:
         raise ValueError(
@@ -59,7 +54,7 @@ def checked_table(values: ArrayLike, *, problems: int = 1, algorithms: int = 1) 
 
 
 def checked_names(algorithms: Sequence[str] | None, count: int) -> tuple[str, ...]:
-    """The names of the columns; A1, A2, .. if not given."""
+    """Return the names of the columns; A1, A2, .. if not given."""
     names = tuple(f"A{k + 1}" for k in range(count)) if algorithms is None else tuple(map(str, algorithms))
     if len(names) != count or len(set(names)) != count:
         raise ValueError(f"algorithms must be {count} different names; got {names}")
@@ -67,7 +62,7 @@ def checked_names(algorithms: Sequence[str] | None, count: int) -> tuple[str, ..
 
 
 def checked_control(control: str | int, names: tuple[str, ...]) -> int:
-    """The column of the algorithm that the others are compared with."""
+    """Return the column of the algorithm that the others are compared with."""
     if isinstance(control, str) and control in names:
         return names.index(control)
     if isinstance(control, int) and not isinstance(control, bool) and 0 <= control < len(names):
@@ -76,7 +71,7 @@ def checked_control(control: str | int, names: tuple[str, ...]) -> int:
 
 
 def checked_alpha(alpha: float) -> float:
-    """A level of significance."""
+    """Return a level of significance; ValueError unless it lies between 0 and 1."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
     return float(alpha)
@@ -89,27 +84,27 @@ class RankTest:
     algorithms: tuple[str, ...]
     average_ranks: np.ndarray  # (algorithms,)
     problems: int
-    statistics: tuple[Row, ...]  # name, statistic, degrees of freedom, p
+    statistics: tuple[TableRow, ...]  # name, statistic, degrees of freedom, p
 
     @property
     def p(self) -> float:
         """The p-value of the last statistic, the sharper one where there are two."""
         return float(self.statistics[-1]["p"])  # type: ignore[arg-type]
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
         return [
             {"algorithm": self.algorithms[k], "average rank": float(self.average_ranks[k])}
             for k in np.argsort(self.average_ranks, kind="stable")
         ]
 
-    def test_rows(self) -> list[Row]:
+    def test_rows(self) -> list[TableRow]:
         """A row per statistic."""
         return list(self.statistics)
 
 
 def friedman(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
-    """Friedman's test by chi-square, and in the sharper form of Iman and Davenport.
+    """Test by Friedman's ranks whether the algorithms differ: chi-square, and the sharper form of Iman and Davenport.
 
     Parameters
     ----------
@@ -153,7 +148,7 @@ def friedman(values: ArrayLike, algorithms: Sequence[str] | None = None) -> Rank
     chi_square = float((k - 1) * between / spread) if spread else 0.0
     rest = n * (k - 1) - chi_square
     F = (n - 1) * chi_square / rest if rest > 1e-12 * n * k else np.inf
-    statistics: tuple[Row, ...] = (
+    statistics: tuple[TableRow, ...] = (
         {"test": "chi-square", "statistic": chi_square, "df": (k - 1,), "p": float(chi2.sf(chi_square, k - 1))},
         {
             "test": "Iman-Davenport",
@@ -166,7 +161,7 @@ def friedman(values: ArrayLike, algorithms: Sequence[str] | None = None) -> Rank
 
 
 def aligned_ranks(values: ArrayLike) -> np.ndarray:
-    """Ranks 1 to n k of all values together, each less the mean of its problem; (problems, algorithms).
+    """Rank all values together from 1 to n k, each less the mean of its problem; (problems, algorithms).
 
     Parameters
     ----------
@@ -188,11 +183,12 @@ def aligned_ranks(values: ArrayLike) -> np.ndarray:
     apart = table - table.mean(axis=1, keepdims=True)
     rounding = table.shape[1] * np.finfo(float).eps * np.abs(table).max(axis=1, keepdims=True)
     apart = np.where(np.abs(apart) <= rounding, 0.0, apart)  # so that problems without differences tie with each other
-    return rankdata(apart).reshape(table.shape)
+    ranks: np.ndarray = rankdata(apart).reshape(table.shape)
+    return ranks
 
 
 def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
-    """The test of Friedman's aligned ranks.
+    """Test by Friedman's aligned ranks, which compare problems with each other too, whether the algorithms differ.
 
     With R_j the sum of the aligned ranks of algorithm j and B_i that of problem i, the statistic
 
@@ -239,12 +235,12 @@ def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None)
     between = (ranks.sum(axis=0) ** 2).sum() - k * n**2 * (k * n + 1) ** 2 / 4
     within = (ranks**2).sum() - (ranks.sum(axis=1) ** 2).sum() / k
     T = float((k - 1) * between / within) if within else 0.0
-    statistic: Row = {"test": "aligned ranks", "statistic": T, "df": (k - 1,), "p": float(chi2.sf(T, k - 1))}
+    statistic: TableRow = {"test": "aligned ranks", "statistic": T, "df": (k - 1,), "p": float(chi2.sf(T, k - 1))}
     return RankTest(checked_names(algorithms, k), ranks.mean(axis=0), n, (statistic,))
 
 
 def quade(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
-    """Quade's test.
+    """Test by Quade's ranks, which weight problems by the range of their values, whether the algorithms differ.
 
     Each problem gets the weight q_i, the rank of its range among all problems. With s_ij = q_i (r_ij - (k + 1) / 2),
     A = sum s_ij^2 and B = sum_j (sum_i s_ij)^2 / n, the statistic F = (n - 1) B / (A - B) is compared with the F
@@ -287,5 +283,5 @@ def quade(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTes
     no_rest = A - B <= 1e-12 * A
     F = float((n - 1) * B / (A - B)) if not no_rest else np.inf if A else 0.0
     df = (k - 1, (k - 1) * (n - 1))
-    statistic: Row = {"test": "Quade", "statistic": F, "df": df, "p": float(f.sf(F, *df))}
+    statistic: TableRow = {"test": "Quade", "statistic": F, "df": df, "p": float(f.sf(F, *df))}
     return RankTest(checked_names(algorithms, k), weight @ ranks / weight.sum(), n, (statistic,))

@@ -1,4 +1,4 @@
-"""What was known along runs: evaluations made, objective and violation, a row per run."""
+"""Objective and violation along runs, recorded at some numbers of evaluations, a row per run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .outcomes import Outcomes
 
-LARGEST = float(np.finfo(float).max)  # so that a target of +inf is still not met by what is not there
+LARGEST = float(np.finfo(float).max)  # so that a missing record does not reach a target of +inf
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Records:
     evaluations : array_like, (runs, points) or (points,)
         How many had been made at each point; never falling. NaN where there is no record.
     f, violation : array_like, (runs, points)
-        Of the best point so far, or of any points seen: what counts is the smallest objective of a feasible record
-        so far and the least violation so far. A record with NaN, f = -inf or an infinite violation counts as none.
+        Of the best point so far, or of any points: only the smallest objective of a feasible record so far and the
+        least violation so far count. A record with NaN, f = -inf or an infinite violation counts as none.
         Violations are 0 exactly where feasible; all of them if not given.
 
     Examples
@@ -78,7 +78,7 @@ class Records:
 
     @property
     def outcomes(self) -> Outcomes:
-        """What the runs ended with: the best feasible record, else the least violating one; NaN without records."""
+        """The final values of the runs: the best feasible record, else the least violating one; NaN without records."""
         least = self.least_violation[:, -1]
         at_least = np.where(self.violation == least[:, None], self.f, np.inf).min(axis=1)
         there = least < np.inf
@@ -93,7 +93,7 @@ class Records:
         return self._first(self.least_violation, np.asarray(targets, dtype=float))
 
     def _first(self, falling: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Targets (targets,), or (runs, targets) where each run has its own."""
+        """Find targets (targets,), or (runs, targets) where each run has its own."""
         wanted = np.broadcast_to(targets, (self.runs, targets.shape[-1]))
         found = np.empty(wanted.shape)
         for run, row in enumerate(falling):

@@ -1,7 +1,4 @@
-"""The U-score of the CEC2024 and CEC2025 competitions: speed and accuracy of every trial in one order.
-
-The score of the CEC2026 competitions: accuracy and speed of every pair of trials, without a target.
-"""
+"""ScoreTable of accuracy and speed: the U-score of the CEC2024 and CEC2025 competitions, and the score of CEC2026."""
 
 from __future__ import annotations
 
@@ -12,33 +9,35 @@ import numpy as np
 
 from .outcomes import Outcomes, algorithms_of
 from .records import Records
-from .tables import Row
+from .tables import TableRow
 
 RecordCells = Mapping[str, Mapping[str, Records]]  # records by problem, then by algorithm
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Scores of algorithms on problems; larger is better."""
+class ScoreTable:
+    """ScoreTable of algorithms on problems; larger is better."""
 
     problems: tuple[str, ...]
     algorithms: tuple[str, ...]
     scores: np.ndarray  # (problems, algorithms)
-    parts: dict[str, np.ndarray]  # what a score is the sum of, or was made with, each (problems, algorithms)
+    parts: dict[str, np.ndarray]  # terms of the score, or counts behind it, each (problems, algorithms)
 
     @property
     def total(self) -> np.ndarray:
         """The score of the competition (algorithms,): the sum over the problems."""
-        return self.scores.sum(axis=0)
+        total: np.ndarray = self.scores.sum(axis=0)
+        return total
 
     @property
     def ranks(self) -> np.ndarray:
         """The places on each problem (problems, algorithms); 1 is best, ties get their mean."""
         from scipy.stats import rankdata
 
-        return rankdata(-self.scores, axis=1)
+        ranks: np.ndarray = rankdata(-self.scores, axis=1)
+        return ranks
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         """A row per algorithm, best first: total score, and the sum of its places."""
         total, ranks = self.total, self.ranks.sum(axis=0)
         return [
@@ -46,7 +45,7 @@ class Scores:
             for k in np.argsort(-total, kind="stable")
         ]
 
-    def problem_rows(self) -> list[Row]:
+    def problem_rows(self) -> list[TableRow]:
         """A row per problem and algorithm."""
         return [
             {
@@ -60,8 +59,8 @@ class Scores:
         ]
 
 
-def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None) -> Scores:
-    """The U-score of the CEC2024 and CEC2025 competitions.
+def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None) -> ScoreTable:
+    """Compute the U-score of the CEC2024 and CEC2025 competitions.
 
     On each problem the trials (runs) of all algorithms are put in one order, best first:
 
@@ -82,16 +81,16 @@ def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None)
 
     Returns
     -------
-    Scores
+    ScoreTable
         Larger is better. `parts` counts the trials of each algorithm that reached the target, ended feasible without,
         ended infeasible, and failed.
 
     Notes
     -----
     The report of 2024 takes the median of the results of all trials as the target, that of 2025 the mean; both record
-    no objective for a trial that is infeasible, and neither says what such a trial adds to the target: here it adds
-    nothing. The organisers' program of 2024 has the order above and averages ties, of which the reports do not speak;
-    it takes the median over infeasible trials too, and violations below 1e-4 as none: here only 0 is feasible.
+    no objective for a trial that is infeasible, and neither says how such a trial counts in the target: here it does
+    not. The organisers' program of 2024 has the order above and averages ties, which the reports do not mention; it
+    takes the median over infeasible trials too, and counts violations below 1e-4 as 0: here only 0 is feasible.
 
     References
     ----------
@@ -129,18 +128,18 @@ def u_score(records: RecordCells, *, targets: Mapping[str, float] | None = None)
             scores[i, k] = ranks[owner == k].sum() - group.runs * (group.runs + 1) / 2
             tiers[:, i, k] = np.bincount(tier[owner == k], minlength=4)
     names = ("reached", "feasible", "infeasible", "failed")
-    return Scores(tuple(records), algorithms, scores, dict(zip(names, tiers, strict=True)))
+    return ScoreTable(tuple(records), algorithms, scores, dict(zip(names, tiers, strict=True)))
 
 
 def _median_target(groups: list[Records]) -> float:
-    """The median of the feasible final objectives; -inf, which nothing reaches, where there is none."""
+    """Return the median of the feasible final objectives; -inf, which nothing reaches, where there is none."""
     final = [group.outcomes for group in groups]
     feasible = np.concatenate([each.f[each.feasible] for each in final])
     return float(np.median(feasible)) if feasible.size else -np.inf
 
 
 def _trials(records: Records, target: float) -> tuple[np.ndarray, np.ndarray]:
-    """What trials are ordered by within their tier, and the tier, 0 to 3; (runs,) each."""
+    """Return the value that orders trials within their tier, and the tier, 0 to 3; (runs,) each."""
     final = records.outcomes
     reached_at = records.first_feasible_below([target])[:, 0]
     reached = reached_at < np.inf
@@ -149,8 +148,8 @@ def _trials(records: Records, target: float) -> tuple[np.ndarray, np.ndarray]:
     return value, tier
 
 
-def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scores:
-    """The score of the CEC2026 competition on constrained problems, printed as U-score with its results.
+def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> ScoreTable:
+    """Compute the score of the CEC2026 competition on constrained problems, printed as U-score with its results.
 
     On each problem every pair of trials (runs), also of one algorithm, is compared twice, for a point each; a tie
     gives both half a point.
@@ -177,7 +176,7 @@ def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scor
 
     Returns
     -------
-    Scores
+    ScoreTable
         Larger is better; `parts` has `accuracy` and `speed`.
 
     References
@@ -209,7 +208,7 @@ def accuracy_and_speed(records: RecordCells, *, precision: float = 1e-8) -> Scor
         owner = np.repeat(np.arange(len(groups)), [group.runs for group in groups])
         for points, part in ((_accuracy_points, accuracy), (_speed_points, speed)):
             part[i] = np.bincount(owner, points(groups, precision), minlength=len(groups))
-    return Scores(tuple(records), algorithms, accuracy + speed, {"accuracy": accuracy, "speed": speed})
+    return ScoreTable(tuple(records), algorithms, accuracy + speed, {"accuracy": accuracy, "speed": speed})
 
 
 def _together(groups: list[Records]) -> Outcomes:
@@ -250,11 +249,12 @@ def _speed_points(groups: list[Records], precision: float) -> np.ndarray:
 
 
 def _gap(value: np.ndarray) -> np.ndarray:
-    """How much larger the value of row i is than that of column j; 0 between equal infinities."""
+    """Return the value of row i less that of column j; 0 between equal infinities."""
     with np.errstate(invalid="ignore"):
         return np.where(value[:, None] == value, 0.0, value[:, None] - value)
 
 
 def _points(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    """A point per win and half a point per tie with another trial."""
-    return wins.sum(axis=1) + (ties.sum(axis=1) - 1) / 2  # every trial ties with itself
+    """Count a point per win and half a point per tie with another trial."""
+    points: np.ndarray = wins.sum(axis=1) + (ties.sum(axis=1) - 1) / 2  # every trial ties with itself
+    return points

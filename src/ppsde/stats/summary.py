@@ -1,4 +1,4 @@
-"""The row of a results table: best, median, mean, worst, and how many runs are behind them."""
+"""Summaries of runs: best, median, mean, worst, and the numbers of feasible and failed runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .outcomes import Cells, Outcomes, algorithms_of
-from .tables import Row
+from .tables import TableRow
 
 BANDS = (1.0, 0.01, 0.0001)  # lower ends of the three classes of violation that CEC tables count
 
@@ -38,14 +38,14 @@ class Summary:
     worst_violation: float
     mean_violation: float  # of all runs; infinite as soon as one failed
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         return [asdict(self)]
 
 
 def summarise(runs: Outcomes) -> Summary:
     """Summarise the runs of one algorithm on one problem.
 
-    No run is dropped unseen: `n`, `n_feasible` and `n_failed` are part of the summary. A failed run counts as
+    No run is dropped silently: `n`, `n_feasible` and `n_failed` are part of the summary. A failed run counts as
     infeasible in `FR`, as infinite in `mean_violation`, and is the worst run; only `mean`, `std` and `feasible_mean`,
     which a missing value would leave undefined, are of the runs that they can be computed from.
 
@@ -81,7 +81,7 @@ def summarise(runs: Outcomes) -> Summary:
     f = np.where(failed, np.nan, runs.f)
     violation = np.where(failed, np.nan, runs.violation)
     best, median, worst = order[0], order[runs.n // 2], order[-1]
-    kept = f[~failed]
+    finished = f[~failed]
     return Summary(
         n=runs.n,
         n_feasible=int(feasible.sum()),
@@ -92,8 +92,8 @@ def summarise(runs: Outcomes) -> Summary:
         median=float(f[median]),
         c=_violated(runs, int(median)),
         v_bar=float(violation[median]),
-        mean=_mean(kept),
-        std=_std(kept),
+        mean=_mean(finished),
+        std=_std(finished),
         feasible_mean=_mean(f[feasible]),
         worst=float(f[worst]),
         worst_violation=float(violation[worst]),
@@ -101,8 +101,8 @@ def summarise(runs: Outcomes) -> Summary:
     )
 
 
-def summary_rows(cells: Cells) -> list[Row]:
-    """The summaries of a whole table of outcomes, a row per problem and algorithm.
+def summary_rows(cells: Cells) -> list[TableRow]:
+    """Summarise a whole table of outcomes, a row per problem and algorithm.
 
     Parameters
     ----------

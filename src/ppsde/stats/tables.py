@@ -1,4 +1,4 @@
-"""Tables as rows of named values, and rows as text."""
+"""Rows of named values, the form of every table of statistics, and their text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-Row = dict[str, object]
+TableRow = dict[str, object]
 
 
 def as_text(rows: Sequence[Mapping[str, object]], *, digits: int = 5) -> str:
-    """Rows as an aligned table, names first.
+    """Return rows as an aligned table with a line of names.
 
     Parameters
     ----------

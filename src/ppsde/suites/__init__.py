@@ -1,18 +1,45 @@
-"""Benchmark problems: `get(name)` gives a suite, a table of problems with official values to test against."""
+"""Benchmark problems: `get(name)` returns a suite, a table of problems with official values to test against."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
-from .suite import Suite
+from ..problem import Problem
 
 __all__ = ["SUITES", "Suite", "get"]
 
 SUITES = ("cec2017", "cec2006", "engineering")  # each a module of that name here, holding SUITE
+MOST_NAMES = 30  # listed in an error message
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A named table of problems; `build(name, dimension, **options)` makes one of them."""
+
+    name: str
+    description: str
+    names: tuple[str, ...]
+    build: Callable[..., Problem]
+    budget: Callable[[int], int]  # evaluations per run that the suite prescribes at dimension d
+    dimensions: tuple[int, ...] = ()  # those the suite prescribes; empty where each problem has its own
+
+    def problem(self, name: str, dimension: int | None = None, **options: Any) -> Problem:
+        """Return one problem by name; `dimension` only where the suite leaves a choice."""
+        if name not in self.names:
+            few = len(self.names) <= MOST_NAMES
+            known = ", ".join(self.names) if few else f"{self.names[0]} .. {self.names[-1]}"
+            raise ValueError(f"unknown problem {name!r} in suite {self.name!r}; it has {known}")
+        return self.build(name, dimension, **options)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
 
 
 def get(name: str) -> Suite:
-    """The suite of that name.
+    """Return the suite of that name.
 
     Examples
     --------

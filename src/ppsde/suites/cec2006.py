@@ -7,7 +7,7 @@ Nanyang Technological University, 2006.
 Deviations
 ----------
 The report's formulas divide by zero, or take log 0, at single points of some boxes (g02, g08, g14, g20); there the
-limit is taken where one exists and a finite value otherwise. g12, feasible in any of 729 balls, is one inequality: the
+limit is used where one exists and a finite value otherwise. g12, feasible in any of 729 balls, is one inequality: the
 least of the 729. Quotients in g16 that cancel are cancelled.
 
 Checked against
@@ -24,50 +24,55 @@ from typing import Any
 import numpy as np
 
 from ..problem import Optimum, Problem
-from . import cec2006_formulas as first
-from . import cec2006_formulas as second
+from . import Suite
+from . import cec2006_formulas as formulas
 from .cec2006_optima import BEST, PUBLISHED
-from .suite import Suite
 
 Pairs = Sequence[tuple[float, float]]
 
 # name: (formula, kind of objective, number of inequalities, number of equalities, box)
 TABLE: dict[str, tuple[Callable[..., Any], str, int, int, Pairs]] = {
-    "g01": (first.g01, "quadratic", 9, 0, [(0, 1)] * 9 + [(0, 100)] * 3 + [(0, 1)]),
-    "g02": (first.g02, "nonlinear", 2, 0, [(0, 10)] * 20),
-    "g03": (first.g03, "polynomial", 0, 1, [(0, 1)] * 10),
-    "g04": (first.g04, "quadratic", 6, 0, [(78, 102), (33, 45), (27, 45), (27, 45), (27, 45)]),
-    "g05": (first.g05, "cubic", 2, 3, [(0, 1200), (0, 1200), (-0.55, 0.55), (-0.55, 0.55)]),
-    "g06": (first.g06, "cubic", 2, 0, [(13, 100), (0, 100)]),
-    "g07": (first.g07, "quadratic", 8, 0, [(-10, 10)] * 10),
-    "g08": (first.g08, "nonlinear", 2, 0, [(0, 10)] * 2),
-    "g09": (first.g09, "polynomial", 4, 0, [(-10, 10)] * 7),
-    "g10": (first.g10, "linear", 6, 0, [(100, 10000)] + [(1000, 10000)] * 2 + [(10, 1000)] * 5),
-    "g11": (first.g11, "quadratic", 0, 1, [(-1, 1)] * 2),
-    "g12": (first.g12, "quadratic", 1, 0, [(0, 10)] * 3),
-    "g13": (second.g13, "nonlinear", 0, 3, [(-2.3, 2.3)] * 2 + [(-3.2, 3.2)] * 3),
-    "g14": (second.g14, "nonlinear", 0, 3, [(0, 10)] * 10),
-    "g15": (second.g15, "quadratic", 0, 2, [(0, 10)] * 3),
+    "g01": (formulas.g01, "quadratic", 9, 0, [(0, 1)] * 9 + [(0, 100)] * 3 + [(0, 1)]),
+    "g02": (formulas.g02, "nonlinear", 2, 0, [(0, 10)] * 20),
+    "g03": (formulas.g03, "polynomial", 0, 1, [(0, 1)] * 10),
+    "g04": (formulas.g04, "quadratic", 6, 0, [(78, 102), (33, 45), (27, 45), (27, 45), (27, 45)]),
+    "g05": (formulas.g05, "cubic", 2, 3, [(0, 1200), (0, 1200), (-0.55, 0.55), (-0.55, 0.55)]),
+    "g06": (formulas.g06, "cubic", 2, 0, [(13, 100), (0, 100)]),
+    "g07": (formulas.g07, "quadratic", 8, 0, [(-10, 10)] * 10),
+    "g08": (formulas.g08, "nonlinear", 2, 0, [(0, 10)] * 2),
+    "g09": (formulas.g09, "polynomial", 4, 0, [(-10, 10)] * 7),
+    "g10": (formulas.g10, "linear", 6, 0, [(100, 10000)] + [(1000, 10000)] * 2 + [(10, 1000)] * 5),
+    "g11": (formulas.g11, "quadratic", 0, 1, [(-1, 1)] * 2),
+    "g12": (formulas.g12, "quadratic", 1, 0, [(0, 10)] * 3),
+    "g13": (formulas.g13, "nonlinear", 0, 3, [(-2.3, 2.3)] * 2 + [(-3.2, 3.2)] * 3),
+    "g14": (formulas.g14, "nonlinear", 0, 3, [(0, 10)] * 10),
+    "g15": (formulas.g15, "quadratic", 0, 2, [(0, 10)] * 3),
     "g16": (
-        second.g16,
+        formulas.g16,
         "nonlinear",
         38,
         0,
         [(704.4148, 906.3855), (68.6, 288.88), (0, 134.75), (193, 287.0966), (25, 84.1988)],
     ),
     "g17": (
-        second.g17,
+        formulas.g17,
         "nonlinear",
         0,
         4,
         [(0, 400), (0, 1000), (340, 420), (340, 420), (-1000, 1000), (0, 0.5236)],
     ),
-    "g18": (second.g18, "quadratic", 13, 0, [(-10, 10)] * 8 + [(0, 20)]),
-    "g19": (second.g19, "nonlinear", 5, 0, [(0, 10)] * 15),
-    "g20": (second.g20, "linear", 6, 14, [(0, 10)] * 24),
-    "g21": (second.g21, "linear", 1, 5, [(0, 1000), (0, 40), (0, 40), (100, 300), (6.3, 6.7), (5.9, 6.4), (4.5, 6.25)]),
+    "g18": (formulas.g18, "quadratic", 13, 0, [(-10, 10)] * 8 + [(0, 20)]),
+    "g19": (formulas.g19, "nonlinear", 5, 0, [(0, 10)] * 15),
+    "g20": (formulas.g20, "linear", 6, 14, [(0, 10)] * 24),
+    "g21": (
+        formulas.g21,
+        "linear",
+        1,
+        5,
+        [(0, 1000), (0, 40), (0, 40), (100, 300), (6.3, 6.7), (5.9, 6.4), (4.5, 6.25)],
+    ),
     "g22": (
-        second.g22,
+        formulas.g22,
         "linear",
         1,
         19,
@@ -80,18 +85,18 @@ TABLE: dict[str, tuple[Callable[..., Any], str, int, int, Pairs]] = {
         + [(-4.7, 6.25)] * 5,
     ),
     "g23": (
-        second.g23,
+        formulas.g23,
         "linear",
         2,
         4,
         [(0, 300), (0, 300), (0, 100), (0, 200), (0, 100), (0, 300), (0, 100), (0, 200), (0.01, 0.03)],
     ),
-    "g24": (second.g24, "linear", 2, 0, [(0, 3), (0, 4)]),
+    "g24": (formulas.g24, "linear", 2, 0, [(0, 3), (0, 4)]),
 }
 
 
 def build(name: str, dimension: int | None = None) -> Problem:
-    """One of g01 to g24; each has its own dimension, which is all that `dimension` may ask for."""
+    """Return one of g01 to g24; each has a fixed dimension, the only one that `dimension` may be."""
     formula, kind, n_ineq, n_eq, pairs = TABLE[name]
     if dimension is not None and dimension != len(pairs):
         raise ValueError(f"{name} has dimension {len(pairs)}; got {dimension}")
@@ -119,7 +124,7 @@ def _summary(formula: Callable[..., Any]) -> str:
 
 
 def budget(dimension: int) -> int:
-    """The report's rule: half a million evaluations whatever the dimension."""
+    """Return the evaluations per run of the report: half a million whatever the dimension."""
     return 500_000
 
 

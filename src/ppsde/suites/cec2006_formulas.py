@@ -1,7 +1,4 @@
-"""Problems g01 to g12 of the CEC2006 suite, each as f, g, h of the rows of x; letters as in the report.
-
-Problems g13 to g24 of the CEC2006 suite, each as f, g, h of the rows of x; letters as in the report.
-"""
+"""The formulas of g01 to g24 of the CEC2006 suite, each as f, g, h of the rows of x; letters as in the report."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ import numpy as np
 
 from ..arrays import Array, namespace
 
-Outcome = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
+FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 
 
-def g01(x: Array) -> Outcome:
+def g01(x: Array) -> FGH:
     """Quadratic, nine linear inequalities (Floudas and Pardalos 1987)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, _ = x.T
@@ -34,7 +31,7 @@ def g01(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g02(x: Array) -> Outcome:
+def g02(x: Array) -> FGH:
     """Keane's bump with 20 variables (Keane 1994); the objective is unbounded towards the origin."""
     xp = namespace(x)
     squares = xp.cos(x) ** 2
@@ -45,14 +42,14 @@ def g02(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g03(x: Array) -> Outcome:
+def g03(x: Array) -> FGH:
     """Product on a sphere (Michalewicz et al. 1996)."""
     xp = namespace(x)
     f = -xp.prod(math.sqrt(x.shape[1]) * x, axis=1)
     return f, x[:, :0], xp.sum(x**2, axis=1)[:, None] - 1
 
 
-def g04(x: Array) -> Outcome:
+def g04(x: Array) -> FGH:
     """Himmelblau's quadratic with six two-sided inequalities (Himmelblau 1972)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5 = x.T
@@ -63,7 +60,7 @@ def g04(x: Array) -> Outcome:
     return f, xp.stack([u - 92, -u, v - 110, 90 - v, w - 25, 20 - w], axis=1), x[:, :0]
 
 
-def g05(x: Array) -> Outcome:
+def g05(x: Array) -> FGH:
     """Optimal power flow, cubic with three equalities (Hock and Schittkowski 1981, problem 74)."""
     xp = namespace(x)
     x1, x2, x3, x4 = x.T
@@ -77,7 +74,7 @@ def g05(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), xp.stack(h, axis=1)
 
 
-def g06(x: Array) -> Outcome:
+def g06(x: Array) -> FGH:
     """Cubic between two circles, with a thin feasible crescent (Floudas and Pardalos 1987)."""
     xp = namespace(x)
     x1, x2 = x.T
@@ -86,7 +83,7 @@ def g06(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g07(x: Array) -> Outcome:
+def g07(x: Array) -> FGH:
     """Convex quadratic with eight inequalities (Hock and Schittkowski 1981, problem 113)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9, x10 = x.T
@@ -119,7 +116,7 @@ def g07(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g08(x: Array) -> Outcome:
+def g08(x: Array) -> FGH:
     """Ratio of sines, many local optima (Schoenauer and Xanthakis 1993)."""
     xp = namespace(x)
     x1, x2 = x.T
@@ -131,7 +128,7 @@ def g08(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g09(x: Array) -> Outcome:
+def g09(x: Array) -> FGH:
     """Polynomial of degree six (Hock and Schittkowski 1981, problem 100)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7 = x.T
@@ -156,7 +153,7 @@ def g09(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def g10(x: Array) -> Outcome:
+def g10(x: Array) -> FGH:
     """Heat exchangers, linear objective with bilinear inequalities (Avriel and Williams 1971)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8 = x.T
@@ -171,13 +168,13 @@ def g10(x: Array) -> Outcome:
     return x1 + x2 + x3, xp.stack(g, axis=1), x[:, :0]
 
 
-def g11(x: Array) -> Outcome:
+def g11(x: Array) -> FGH:
     """Distance to a parabola (Maa and Shanblatt 1992)."""
     x1, x2 = x.T
     return x1**2 + (x2 - 1) ** 2, x[:, :0], (x2 - x1**2)[:, None]
 
 
-def g12(x: Array) -> Outcome:
+def g12(x: Array) -> FGH:
     """Feasible in any of 9 x 9 x 9 small balls around whole numbers (Koziel and Michalewicz 1999)."""
     xp = namespace(x)
     f = -(100 - xp.sum((x - 5) ** 2, axis=1)) / 100
@@ -185,7 +182,7 @@ def g12(x: Array) -> Outcome:
     return f, xp.sum((x - nearest) ** 2, axis=1)[:, None] - 0.0625, x[:, :0]
 
 
-def g13(x: Array) -> Outcome:
+def g13(x: Array) -> FGH:
     """Exponential of a product, three equalities (Hock and Schittkowski 1981, problem 80)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5 = x.T
@@ -196,7 +193,7 @@ def g13(x: Array) -> Outcome:
 G14_C = np.array([-6.089, -17.164, -34.054, -5.914, -24.721, -14.986, -24.1, -10.708, -26.662, -22.179])
 
 
-def g14(x: Array) -> Outcome:
+def g14(x: Array) -> FGH:
     """Chemical equilibrium (Himmelblau 1972); the report asks x > 0, here x log x is 0 at 0."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9, x10 = x.T
@@ -210,7 +207,7 @@ def g14(x: Array) -> Outcome:
     return xp.sum(x * (G14_C + logs), axis=1), x[:, :0], xp.stack(h, axis=1)
 
 
-def g15(x: Array) -> Outcome:
+def g15(x: Array) -> FGH:
     """Quadratic on a circle in space (Himmelblau 1972)."""
     xp = namespace(x)
     x1, x2, x3 = x.T
@@ -233,7 +230,7 @@ G16_HIGHEST = np.array(
 )
 
 
-def g16(x: Array) -> Outcome:
+def g16(x: Array) -> FGH:
     """Wood-pulp process with 17 bounded state variables y (Himmelblau 1972)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5 = x.T
@@ -289,7 +286,7 @@ def g16(x: Array) -> Outcome:
     return f, xp.concatenate([xp.stack(first, axis=1), limits], axis=1), x[:, :0]
 
 
-def g17(x: Array) -> Outcome:
+def g17(x: Array) -> FGH:
     """Optimal power flow with cost that jumps (Himmelblau 1972)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6 = x.T
@@ -306,7 +303,7 @@ def g17(x: Array) -> Outcome:
     return f1 + f2, x[:, :0], xp.stack(h, axis=1)
 
 
-def g18(x: Array) -> Outcome:
+def g18(x: Array) -> FGH:
     """Largest hexagon of unit diameter (Himmelblau 1972)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9 = x.T
@@ -357,7 +354,7 @@ G19_D = np.array([4.0, 8, 10, 6, 2])
 G19_E = np.array([-15.0, -27, -36, -18, -12])
 
 
-def g19(x: Array) -> Outcome:
+def g19(x: Array) -> FGH:
     """The Shell dual, cubic with five inequalities (Himmelblau 1972)."""
     xp = namespace(x)
     z, w = x[:, :10], x[:, 10:]
@@ -377,7 +374,7 @@ G20_K = 0.7302 * 530 * 14.7 / 40
 G20_LIMITED = np.array([0, 1, 2, 6, 7, 8])  # the substances that the six inequalities bound
 
 
-def g20(x: Array) -> Outcome:
+def g20(x: Array) -> FGH:
     """Blending of multi-component liquids and gas (Himmelblau 1972); as published it has no feasible point.
 
     The six inequalities ask a ratio of sums of non-negative numbers to be at most 0, so twelve variables vanish.
@@ -394,7 +391,7 @@ def g20(x: Array) -> Outcome:
     return xp.sum(G20_A * x, axis=1), g, xp.concatenate(h, axis=1)
 
 
-def g21(x: Array) -> Outcome:
+def g21(x: Array) -> FGH:
     """Heat exchangers with logarithmic temperatures (Epperly 1995)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7 = x.T
@@ -409,7 +406,7 @@ def g21(x: Array) -> Outcome:
     return x1, g[:, None], xp.stack(h, axis=1)
 
 
-def g22(x: Array) -> Outcome:
+def g22(x: Array) -> FGH:
     """Heat exchangers, 19 equalities over eight orders of magnitude (Epperly 1995)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x20, x21, x22 = x.T
@@ -438,7 +435,7 @@ def g22(x: Array) -> Outcome:
     return x1, g[:, None], xp.stack(h, axis=1)
 
 
-def g23(x: Array) -> Outcome:
+def g23(x: Array) -> FGH:
     """Haverly's pooling problem (Xia 1996)."""
     xp = namespace(x)
     x1, x2, x3, x4, x5, x6, x7, x8, x9 = x.T
@@ -448,7 +445,7 @@ def g23(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), xp.stack(h, axis=1)
 
 
-def g24(x: Array) -> Outcome:
+def g24(x: Array) -> FGH:
     """Two separate feasible regions (Floudas et al. 1999)."""
     xp = namespace(x)
     x1, x2 = x.T

@@ -16,29 +16,28 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from ..checks import check_int
 from ..problem import Optimum, Problem
+from . import Suite
 from . import cec2017_formulas as formulas
 from .cec2017_data import OFFICIAL_DIMENSIONS, choose, parts
-from .cec2017_formulas import CURRENT, HISTORICAL, VERSIONS, Evaluation, Values
+from .cec2017_formulas import CURRENT, FGH, HISTORICAL, VERSIONS, Evaluation
 from .cec2017_optima import OPTIMA
-from .suite import Suite
 
 
 @dataclass(frozen=True)
 class Form:
-    """One row of the table: what a problem is, whatever its dimension and instance."""
+    """One row of the table: a problem of any dimension and instance."""
 
-    formula: Callable[..., Values]
+    formula: Callable[..., FGH]
     half_width: float  # the box is [-half_width, half_width]^D
     objective: str
     inequalities: tuple[str, ...]  # each <= 0
     equalities: tuple[str, ...]  # each = 0
-    separable: bool  # the objective, as the organisers class it: C08 to C10 and C15, maxima, count as separable
+    separable: bool  # the objective, by the organisers: C08 to C10 and C15, maxima, count as separable
     shift: str = "shift_C12_C28"
     matrices: tuple[str, ...] = ()
-    everything_rotated: bool = False  # z takes the place of y; otherwise z serves some constraints only
+    everything_rotated: bool = False  # z replaces y everywhere; otherwise only in some constraints
     feasible: bool = True
     largest: int | None = None  # dimension above which a product overflows
 
@@ -178,7 +177,7 @@ def build(
     data: str | os.PathLike[str] | None = None,
     version: str = CURRENT,
 ) -> Problem:
-    """One problem of the suite.
+    """Return one problem of the suite.
 
     Parameters
     ----------
@@ -187,13 +186,13 @@ def build(
         10 when not given. The competition uses 10, 30, 50 and 100; numbered instances exist at any from 2 on.
     instance : 'official', int >= 1, or None
         A number gives shift and matrices made from it, the same on every machine. 'official' reads the organisers'
-        data. None takes the official instance at the competition's dimensions where its data is found, else number 1;
+        data. None is the official instance at the competition's dimensions where its data is found, else number 1;
         `properties["instance"]` says which.
     data : path, optional
-        Folder of the official data, ahead of the environment variable PPSDE_CEC2017 and the other places it is
-        looked for in.
+        Folder of the official data; it comes before the environment variable PPSDE_CEC2017 and the other places
+        that are searched.
     version : '2024', '2016-matlab-batch' or '2016-cpp'
-        The latter two are historical and wrong, see `cec2017_history`.
+        The latter two are historical and wrong, see `cec2017_formulas`.
 
     Examples
     --------
@@ -234,12 +233,10 @@ def build(
 
 
 def _checked_dimension(name: str, form: Form, dimension: int | None) -> int:
-    d = OFFICIAL_DIMENSIONS[0] if dimension is None else dimension
-    if not isinstance(d, int | np.integer) or isinstance(d, bool) or d < 2:
-        raise ValueError(f"{name}: dimension must be an int >= 2; got {dimension!r}")
+    d = check_int(f"{name}: dimension", OFFICIAL_DIMENSIONS[0] if dimension is None else dimension, 2)
     if form.largest is not None and d > form.largest:
         raise ValueError(f"{name}: dimension must be at most {form.largest}, above it a product overflows; got {d}")
-    return int(d)
+    return d
 
 
 def _optimum(name: str, dimension: int) -> Optimum | None:
@@ -248,7 +245,7 @@ def _optimum(name: str, dimension: int) -> Optimum | None:
 
 
 def budget(dimension: int) -> int:
-    """The competition's number of evaluations per run."""
+    """Return the competition's number of evaluations per run."""
     return 20_000 * dimension
 
 

@@ -1,7 +1,4 @@
-"""Where the shifts and matrices of the CEC2017 suite come from: a number, or the organisers' data on this machine.
-
-Bringing the organisers' archive of the CEC2017 suite, MATLAB or text files, into the form the suite reads.
-"""
+"""Shifts and matrices of the CEC2017 suite: of the organisers' data, and its import, or of numbered instances."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ Parts = tuple[np.ndarray, tuple[np.ndarray, ...]]  # shift (d,), matrices (d, d)
 
 
 def choose(instance: int | str | None, dimension: int, data: str | os.PathLike[str] | None) -> int | str:
-    """The instance meant: as given, or for None the official one where its data is found, else number 1."""
+    """Return the instance given; for None the official one where its data is found, else number 1."""
     if instance is None:
         return "official" if dimension in OFFICIAL_DIMENSIONS and find(data) else 1
     if instance == "official":
@@ -46,7 +43,7 @@ def parts(
     matrices: tuple[str, ...],
     data: str | os.PathLike[str] | None = None,
 ) -> Parts:
-    """Shift and matrices of a chosen instance, for a box of [-half_width, half_width]^dimension."""
+    """Return shift and matrices of an instance, for a box of [-half_width, half_width]^dimension."""
     if instance == "official":
         return _official_parts(dimension, shift, matrices, data)
     number = int(instance)
@@ -59,7 +56,7 @@ def parts(
 
 
 def user_directory() -> Path:
-    """The folder on this machine into which `import_archive` writes."""
+    """Return the folder on this machine into which `import_archive` writes."""
     if os.environ.get("XDG_DATA_HOME"):
         base = Path(os.environ["XDG_DATA_HOME"])
     elif sys.platform == "win32":
@@ -72,7 +69,7 @@ def user_directory() -> Path:
 
 
 def find(data: str | os.PathLike[str] | None = None) -> Path | None:
-    """The file of official data, or None; a folder that someone named and that lacks the file is an error."""
+    """Return the file of official data, or None; ValueError where a folder was given that lacks the file."""
     for named, source in ((data, "data"), (os.environ.get(VARIABLE) or None, VARIABLE)):
         if named is not None:
             path = Path(named).expanduser()
@@ -87,13 +84,13 @@ def find(data: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def load(path: Path) -> Mapping[str, np.ndarray]:
-    """The arrays of a data file, read once and checked; a file that has changed is read again."""
+    """Return the arrays of a data file, read once and checked; a file that has changed is read again."""
     facts = path.stat()
     return _load(path, facts.st_mtime_ns, facts.st_size)
 
 
 def check(arrays: Mapping[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
-    """The arrays the suite needs, read-only, float64; ValueError where one is missing or is not what it should be."""
+    """Return the arrays the suite needs, read-only, float64; ValueError where one is missing or not valid."""
     checked = {}
     for key, shape in SHAPES.items():
         if key not in arrays:
@@ -146,33 +143,33 @@ def _how_to_get(what: str) -> str:
 
 # --- numbered instances ---------------------------------------------------------------------------------------------
 # Built from uniform numbers, + - * / and square roots in a fixed order only, so that every machine gets the same bits:
-# no LAPACK, no BLAS, no logarithm. The layout is frozen: changing it changes what "instance 1" means.
+# no LAPACK, no BLAS, no logarithm. The layout is frozen: changing it changes "instance 1".
 
 _STREAMS = {key: k for k, key in enumerate((*SHIFTS, *MATRICES))}
 
 
 def _uniform(number: int, key: str, *shape: int) -> np.ndarray:
-    """Numbers in [-1, 1) that depend on the instance and on what they are for."""
+    """Return numbers in [-1, 1) that depend on the instance and on the array they are for."""
     seed = np.random.SeedSequence(number, spawn_key=(2017, _STREAMS[key]))
     return 2.0 * np.random.Generator(np.random.PCG64(seed)).random(shape) - 1.0
 
 
 @lru_cache(maxsize=64)
 def _numbered_matrix(number: int, key: str, dimension: int) -> np.ndarray:
-    """Q1 diag(s) Q2 with random orthogonal Q1 and Q2 and s from 1 to the condition number, both attained."""
+    """Return Q1 diag(s) Q2 with random orthogonal Q1 and Q2 and s from 1 to the condition number, both attained."""
     uniform = _uniform(number, key, 12 * 2 * dimension + 1, dimension)
     largest = MATRICES[key]
     s = 1.0 + (largest - 1.0) * 0.5 * (uniform[0] + 1.0)
     s[0], s[-1] = 1.0, largest
     bell = reduce(np.add, np.split(uniform[1:], 12))  # sums of twelve: near enough to normal to favour no direction
     left, right = _orthogonal(bell[:dimension]), _orthogonal(bell[dimension:])
-    matrix = reduce(np.add, (s[j] * left[:, j, None] * right[j] for j in range(dimension)))
+    matrix: np.ndarray = reduce(np.add, (s[j] * left[:, j, None] * right[j] for j in range(dimension)))
     matrix.flags.writeable = False
     return matrix
 
 
 def _orthogonal(normals: np.ndarray) -> np.ndarray:
-    """A random orthogonal matrix as a product of reflections, after G. W. Stewart (SIAM J. Numer. Anal. 17, 1980)."""
+    """Return a random orthogonal matrix, a product of reflections (G. W. Stewart, SIAM J. Numer. Anal. 17, 1980)."""
     d = len(normals)
     q = np.diag(np.where(np.diagonal(normals) < 0.0, -1.0, 1.0))
     for k in range(d - 2, -1, -1):
@@ -183,11 +180,13 @@ def _orthogonal(normals: np.ndarray) -> np.ndarray:
     return q
 
 
-Files = Mapping[str, Callable[[], bytes]]  # lower-case file name, without folders -> its content, read when called for
+# --- import of the organisers' archive ------------------------------------------------------------------------------
+
+Files = Mapping[str, Callable[[], bytes]]  # lower-case file name, without folders -> a function that reads the file
 
 
 def import_archive(path: str | os.PathLike[str], destination: str | os.PathLike[str] | None = None) -> Path:
-    """Read the organisers' archive and write what the suite needs; returns the file written.
+    """Read the organisers' archive, write the arrays that the suite needs and return the file written.
 
     Parameters
     ----------
@@ -195,7 +194,7 @@ def import_archive(path: str | os.PathLike[str], destination: str | os.PathLike[
         Either the MATLAB archive (`Function1.mat` .. `Function11.mat` and `ShiftAndRotation.mat`) or the C++ one
         (`shift_data_1.txt` .., `M_2_D10.txt` .., `M1_5_D10.txt` ..), at any depth of folders.
     destination : folder, optional
-        The user's data folder when not given, where the suite looks by itself.
+        The user's data folder if not given, where the suite finds it.
     """
     source = Path(path).expanduser()
     files = _files(source)
@@ -268,7 +267,7 @@ def _matlab_variables(files: Files, name: str, source: Path) -> dict[str, np.nda
 
 
 def _shift(variables: Mapping[str, np.ndarray], where: str) -> np.ndarray:
-    """The variable `o`, or else the only vector there is."""
+    """Return the variable `o`, or else the only vector there is."""
     length = SHAPES["shift_C01"][0]
     vectors = {key: v.reshape(-1) for key, v in variables.items() if v.size == max(v.shape, default=0) >= length}
     named = [v for key, v in vectors.items() if key.lower() == "o"]
@@ -276,7 +275,7 @@ def _shift(variables: Mapping[str, np.ndarray], where: str) -> np.ndarray:
 
 
 def _matrices(variables: Mapping[str, np.ndarray], name: str, key: str, where: str) -> dict[str, np.ndarray]:
-    """The variables such as M_10, or else for each dimension the only matrix of that size."""
+    """Return the variables such as M_10, or else for each dimension the only matrix of that size."""
     found = {}
     for d in OFFICIAL_DIMENSIONS:
         square = {variable: v for variable, v in variables.items() if v.shape == (d, d)}
@@ -336,7 +335,7 @@ def _same(arrays: list[np.ndarray], source: Path) -> np.ndarray:
 
 
 def _write(arrays: Mapping[str, np.ndarray], folder: Path) -> Path:
-    """All or nothing: a reader never sees half a file."""
+    """Write the file under another name and rename it: a reader never sees half a file."""
     folder = folder.expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as part:
@@ -345,5 +344,5 @@ def _write(arrays: Mapping[str, np.ndarray], folder: Path) -> Path:
         except BaseException:
             Path(part.name).unlink()
             raise
-    Path(part.name).chmod(0o644)  # temporary files are for their owner only; this one is to be read
+    Path(part.name).chmod(0o644)  # temporary files can be read by their owner only
     return Path(part.name).replace(folder / FILE)

@@ -1,19 +1,17 @@
-"""The formulas of C01 to C20 of the CEC2017 constrained suite, over rows, for NumPy and jax.numpy alike.
+"""The formulas of C01 to C20 of the CEC2017 constrained suite, for NumPy and jax.numpy, and two defective versions.
 
-Each takes the shifted points `y` (n, D), and where the problem says so the transformed points `z = M y`, and gives the
-objective (n,), the inequalities and the equalities, each a tuple of columns (n,). C21 to C28 are C12 to C19 at `z`.
+Each takes the shifted points `y` (n, D), and where the problem says so the transformed points `z = M y`, and returns
+the objective (n,), the inequalities and the equalities, each a tuple of columns (n,). C21 to C28 are C12 to C19 at `z`.
 
-Two defective versions of the suite that published tables rest on; for reproducing those tables and nothing else.
+Published tables rest on two defective versions of the suite, which are here to reproduce those tables:
 
 `2016-matlab-batch`: the organisers' MATLAB code of 2016 with a whole population passed in one call. The chain term of
-C18 and C27 is taken from the first row for every row, so a point's value depends on what it is evaluated with.
+C18 and C27 is taken from the first row for every row, so a point's value depends on the points evaluated with it.
 
 `2016-cpp`: the organisers' C++ code of 2016. C15 and C24 lack the absolute value, so their optimum is -5 pi / 4. The
 equality of C09 pairs each odd-numbered component with the even-numbered one after it, from the second pair on:
 h = sum over k = 2 .. D/2 of (y_{2k-1}^2 - y_{2k})^2. Two public copies of that code agree on this. A remark left in the
 corrected code of 2024 gives the last pair as k = D/2 - 1; the code that people ran is followed here, not the remark.
-
-What a CEC2017 problem computes: its formula at shifted and transformed rows.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import numpy as np
 
 from ..arrays import Array, namespace
 
-Values = tuple[Array, tuple[Array, ...], tuple[Array, ...]]  # f, the g, the h
+FGH = tuple[Array, tuple[Array, ...], tuple[Array, ...]]  # f, the g, the h
 
 
 def squares_of_partial_sums(y: Array) -> Array:
@@ -71,29 +69,29 @@ def cosine_wells(y: Array, depth: float, frequency: float, level: float) -> Arra
     return (y * y - depth * namespace(y).cos(frequency * y) - level).sum(-1)
 
 
-def c01(y: Array) -> Values:
+def c01(y: Array) -> FGH:
     return squares_of_partial_sums(y), (cosine_wells(y, 5000.0, 0.1 * pi, 4000.0),), ()
 
 
-def c02(y: Array, z: Array) -> Values:
+def c02(y: Array, z: Array) -> FGH:
     return squares_of_partial_sums(y), (cosine_wells(z, 5000.0, 0.1 * pi, 4000.0),), ()  # only the constraint turns
 
 
-def c03(y: Array) -> Values:
+def c03(y: Array) -> FGH:
     f, g, _ = c01(y)
     return f, g, (-(y * namespace(y).sin(0.1 * pi * y)).sum(-1),)
 
 
-def c04(y: Array) -> Values:
+def c04(y: Array) -> FGH:
     xp = namespace(y)
     return rastrigin(y), (-(y * xp.sin(2.0 * y)).sum(-1), (y * xp.sin(y)).sum(-1)), ()
 
 
-def c05(y: Array, z1: Array, z2: Array) -> Values:
+def c05(y: Array, z1: Array, z2: Array) -> FGH:
     return rosenbrock(y), tuple(cosine_wells(z, 50.0, 2.0 * pi, 40.0) for z in (z1, z2)), ()
 
 
-def c06(y: Array) -> Values:
+def c06(y: Array) -> FGH:
     xp = namespace(y)
     fast, slow = xp.sin(pi * y), (y * xp.sin(2.0 * xp.sqrt(xp.abs(y)))).sum(-1)
     f = (y * y + 20.0 * fast * fast).sum(-1)  # Rastrigin's function, as 1 - cos 2a = 2 sin^2 a: saves a sixth cosine
@@ -108,38 +106,38 @@ def c06(y: Array) -> Values:
     return f, (), h
 
 
-def c07(y: Array) -> Values:
+def c07(y: Array) -> FGH:
     xp = namespace(y)
     h = (y - 100.0 * xp.cos(0.5 * y) + 100.0).sum(-1)
     return (y * xp.sin(y)).sum(-1), (), (h, -h)  # the second says the same again, and counts again
 
 
-def c08(y: Array) -> Values:
+def c08(y: Array) -> FGH:
     return y.max(-1), (), (squares_of_partial_sums(y[..., 0::2]), squares_of_partial_sums(y[..., 1::2]))
 
 
-def c09(y: Array) -> Values:
+def c09(y: Array) -> FGH:
     return y.max(-1), (y[..., 1::2].prod(-1),), (chain(y[..., 0::2]),)
 
 
-def c10(y: Array) -> Values:
+def c10(y: Array) -> FGH:
     return y.max(-1), (), (squares_of_partial_sums(y), neighbour_differences(y))
 
 
-def c11(y: Array) -> Values:
+def c11(y: Array) -> FGH:
     return y.sum(-1), (y.prod(-1),), (neighbour_differences(y),)
 
 
-def c12(y: Array) -> Values:
+def c12(y: Array) -> FGH:
     return rastrigin(y), (4.0 - namespace(y).abs(y).sum(-1), (y * y).sum(-1) - 4.0), ()
 
 
-def c13(y: Array) -> Values:
+def c13(y: Array) -> FGH:
     total = y.sum(-1)
     return rosenbrock(y), (rastrigin(y) - 100.0, total - 2.0 * y.shape[-1], 5.0 - total), ()
 
 
-def c14(y: Array) -> Values:
+def c14(y: Array) -> FGH:
     """Ackley's function on the sphere of radius 2."""
     xp, d = namespace(y), y.shape[-1]
     square = y * y
@@ -148,24 +146,24 @@ def c14(y: Array) -> Values:
     return f, (square[..., 1:].sum(-1) + 1.0 - xp.abs(y[..., 0]),), (total - 4.0,)
 
 
-def on_shells(f: Array, y: Array) -> Values:
+def on_shells(f: Array, y: Array) -> FGH:
     """C15 with the objective given: it alone decides the equality."""
     xp = namespace(y)
     return f, ((y * y).sum(-1) - 100.0 * y.shape[-1],), (xp.cos(f) + xp.sin(f),)
 
 
-def c15(y: Array) -> Values:
+def c15(y: Array) -> FGH:
     return on_shells(namespace(y).abs(y).max(-1), y)
 
 
-def c16(y: Array) -> Values:
+def c16(y: Array) -> FGH:
     xp = namespace(y)
     f = xp.abs(y).sum(-1)
     u = xp.cos(f) + xp.sin(f)
     return f, ((y * y).sum(-1) - 100.0 * y.shape[-1],), (u * u - xp.exp(u) - 1.0 + e,)
 
 
-def c17(y: Array) -> Values:
+def c17(y: Array) -> FGH:
     """Griewank's function; its constraints exclude each other."""
     xp, d = namespace(y), y.shape[-1]
     square = y * y
@@ -175,7 +173,7 @@ def c17(y: Array) -> Values:
     return total / 4000.0 - waves + 1.0, (1.0 - signs.sum(-1),), (total - 4.0 * d,)
 
 
-def on_chain(links: Array, y: Array) -> Values:
+def on_chain(links: Array, y: Array) -> FGH:
     """C18 with the chain term of its equality given."""
     xp = namespace(y)
     waves = xp.sin(pi * (y - 1.0)).prod(-1)
@@ -183,11 +181,11 @@ def on_chain(links: Array, y: Array) -> Values:
     return rastrigin(half_integers(y)), g, (100.0 * links + waves * waves,)
 
 
-def c18(y: Array) -> Values:
+def c18(y: Array) -> FGH:
     return on_chain(chain(y), y)
 
 
-def c19(y: Array) -> Values:
+def c19(y: Array) -> FGH:
     xp, d = namespace(y), y.shape[-1]
     square = y * y
     near = xp.exp(-0.2 * xp.sqrt(square[..., :-1] + square[..., 1:])).sum(-1)
@@ -197,7 +195,7 @@ def c19(y: Array) -> Values:
     return (xp.sqrt(xp.abs(y)) + 2.0 * xp.sin(square * y)).sum(-1), g, ()
 
 
-def c20(y: Array) -> Values:
+def c20(y: Array) -> FGH:
     """A ring of neighbours; the distance itself, not its square, stands in the denominator."""
     xp = namespace(y)
     square = y * y
@@ -211,23 +209,23 @@ def c20(y: Array) -> Values:
 CURRENT = "2024"  # the organisers' corrections of September 2024, on which MATLAB and C++ agree
 
 
-def c18_chain_of_the_first_row(y: Array) -> Values:
+def c18_chain_of_the_first_row(y: Array) -> FGH:
     return on_chain(chain(y)[:1], y)
 
 
-def c09_pairs_across(y: Array) -> Values:
+def c09_pairs_across(y: Array) -> FGH:
     even = y[..., 1::2]
     odd = y[..., 0::2][..., : even.shape[-1]]
     link = (odd * odd - even)[..., 1:]
     return y.max(-1), (even.prod(-1),), ((link * link).sum(-1),)
 
 
-def c15_without_absolute_value(y: Array) -> Values:
+def c15_without_absolute_value(y: Array) -> FGH:
     return on_shells(y.max(-1), y)
 
 
 # Version -> formulas that differ from the current ones, by the problem that gives the formula its name.
-HISTORICAL: Mapping[str, Mapping[str, Callable[..., Values]]] = {
+HISTORICAL: Mapping[str, Mapping[str, Callable[..., FGH]]] = {
     "2016-matlab-batch": {"C18": c18_chain_of_the_first_row, "C27": c18_chain_of_the_first_row},
     "2016-cpp": {
         "C09": c09_pairs_across,
@@ -240,9 +238,9 @@ VERSIONS = (CURRENT, *HISTORICAL)
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a problem computes: the formula at the shifted and transformed rows. It can be pickled and traced."""
+    """The function of a problem: its formula at the shifted and transformed rows. It can be pickled and traced."""
 
-    formula: Callable[..., Values]
+    formula: Callable[..., FGH]
     shift: np.ndarray  # (d,)
     matrices: tuple[np.ndarray, ...]  # each (d, d)
     everything_rotated: bool
@@ -257,7 +255,7 @@ class Evaluation:
 
 
 def _transform(y: Array, matrix: np.ndarray) -> Array:
-    """The rows M y of all rows y; in NumPy each the same to the last bit whatever rows stand beside it."""
+    """Return the rows M y of all rows y; in NumPy each is the same to the last bit whatever the other rows are."""
     xp = namespace(y)
     if xp is np:
         # One product per row: a product of the whole would sum in an order that depends on the number of rows.

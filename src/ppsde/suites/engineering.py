@@ -1,10 +1,8 @@
-"""The table of the engineering suite: formula, box, names, listed variables and best known point of each design.
+"""The engineering suite: the classical constrained design problems, as a table of formulas, boxes and best points.
 
-The engineering suite: the classical constrained design problems that people try first.
-
-Each formula names its source and, where the literature has several versions, the one taken. Variables that may take
+Each formula names its source and, where the literature has several versions, the one used. Variables that may take
 only listed values are rounded inside the formula, so that every point of the box may be evaluated; the problem's
-properties say which, under "discrete". Best known points were found by multi-start gradient search on these very
+properties say which, under "discrete". Best known points were found by multi-start gradient search on these
 formulas, or by enumeration where all variables are listed; their values hold to about ten digits and are no worse than
 the published values of the same version. They are drawn back from the constraints by a few units of rounding.
 """
@@ -18,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..problem import Optimum, Problem
-from . import engineering_formulas as machines
-from . import engineering_formulas as processes
-from . import engineering_formulas as structures
-from .suite import Suite
+from . import Suite
+from . import engineering_formulas as formulas
 
 
 @dataclass(frozen=True)
 class Design:
-    """One row: `discrete` says which variables the formula rounds, and to what; `best` is a feasible point."""
+    """One row of the table: `discrete` gives the variables that the formula rounds, and how; `best` is feasible."""
 
     formula: Callable[..., Any]
     variables: dict[str, tuple[float, float]]
@@ -39,14 +35,14 @@ class Design:
 
 DESIGNS: dict[str, Design] = {
     "welded-beam": Design(
-        structures.welded_beam,
+        formulas.welded_beam,
         {"weld": (0.1, 2), "length": (0.1, 10), "height": (0.1, 10), "width": (0.1, 2)},
         ("shear stress", "bending stress", "weld thickness", "cost", "least weld", "deflection", "buckling"),
         best=(0.2057296397860791, 3.4704886656280145, 9.036623910357637, 0.20572963978607983),
         value=1.7248523085973693,
     ),
     "pressure-vessel": Design(
-        structures.pressure_vessel,
+        formulas.pressure_vessel,
         {"shell": (0.0625, 6.1875), "head": (0.0625, 6.1875), "radius": (10, 200), "length": (10, 200)},
         ("shell thickness", "head thickness", "volume", "length"),
         best=(0.8125, 0.4375, 42.098445595854876, 176.63659584244047),
@@ -54,21 +50,21 @@ DESIGNS: dict[str, Design] = {
         discrete={"shell": "multiples of 0.0625", "head": "multiples of 0.0625"},
     ),
     "pressure-vessel-continuous": Design(
-        structures.pressure_vessel_continuous,
+        formulas.pressure_vessel_continuous,
         {"shell": (0.0625, 6.1875), "head": (0.0625, 6.1875), "radius": (10, 200), "length": (10, 200)},
         ("shell thickness", "head thickness", "volume", "length"),
         best=(0.7781686413751101, 0.38464916262790333, 40.31961872409882, 200.0),
         value=5885.332773616514,
     ),
     "three-bar-truss": Design(
-        structures.three_bar_truss,
+        formulas.three_bar_truss,
         {"outer": (0, 1), "middle": (0, 1)},
         ("stress 1", "stress 2", "stress 3"),
         best=(0.7886751345934236, 0.4082482904677943),
         value=263.89584337646863,
     ),
     "cantilever-beam": Design(
-        structures.cantilever_beam,
+        formulas.cantilever_beam,
         {"side1": (0.01, 100), "side2": (0.01, 100), "side3": (0.01, 100), "side4": (0.01, 100), "side5": (0.01, 100)},
         ("deflection",),
         best=(6.016015894150814, 5.30917385741851, 4.494329573320283, 3.501474970423536, 2.152665329672101),
@@ -76,7 +72,7 @@ DESIGNS: dict[str, Design] = {
         status="proved",
     ),
     "stepped-cantilever": Design(
-        structures.stepped_cantilever,
+        formulas.stepped_cantilever,
         {
             "width1": (1, 5),
             "height1": (30, 65),
@@ -125,21 +121,21 @@ DESIGNS: dict[str, Design] = {
         },
     ),
     "tubular-column": Design(
-        structures.tubular_column,
+        formulas.tubular_column,
         {"diameter": (2, 14), "thickness": (0.2, 0.8)},
         ("yield stress", "buckling", "least diameter", "largest diameter", "least thickness", "largest thickness"),
         best=(5.451156234254868, 0.2919654771436779),
         value=26.499496891515513,
     ),
     "corrugated-bulkhead": Design(
-        structures.corrugated_bulkhead,
+        formulas.corrugated_bulkhead,
         {"width": (0, 100), "depth": (0, 100), "length": (0, 100), "thickness": (0, 5)},
         ("section modulus", "moment of inertia", "plate width", "plate length", "least thickness", "depth"),
         best=(57.69230769230783, 34.14762034867453, 57.692307692307786, 1.050000000000004),
         value=6.842958010080802,
     ),
     "reinforced-concrete-beam": Design(
-        structures.reinforced_concrete_beam,
+        formulas.reinforced_concrete_beam,
         {"steel": (6, 8.4), "depth": (28, 40), "width": (5, 10)},
         ("depth to width", "bending moment"),
         best=(6.32, 34.0, 8.5),
@@ -148,21 +144,21 @@ DESIGNS: dict[str, Design] = {
         discrete={"steel": "6, 6.16, 6.32, 6.6, 7, 7.11, 7.2, 7.8, 7.9, 8, 8.4", "depth": "whole numbers"},
     ),
     "i-beam-deflection": Design(
-        structures.i_beam_deflection,
+        formulas.i_beam_deflection,
         {"width": (10, 50), "height": (10, 80), "web": (0.9, 5), "flange": (0.9, 5)},
         ("area", "stress"),
         best=(50.0, 80.0, 0.9, 2.3217922606924635),
         value=0.01307411890522334,
     ),
     "tension-spring": Design(
-        machines.tension_spring,
+        formulas.tension_spring,
         {"wire": (0.05, 2), "coil": (0.25, 1.3), "turns": (2, 15)},
         ("deflection", "shear stress", "surge frequency", "outer diameter"),
         best=(0.051689061082763194, 0.3567177397994295, 11.288965751614338),
         value=0.012665232788319837,
     ),
     "speed-reducer": Design(
-        machines.speed_reducer,
+        formulas.speed_reducer,
         {
             "face": (2.6, 3.6),
             "module": (0.7, 0.8),
@@ -190,7 +186,7 @@ DESIGNS: dict[str, Design] = {
         discrete={"teeth": "whole numbers"},
     ),
     "gear-train": Design(
-        machines.gear_train,
+        formulas.gear_train,
         {"driven1": (12, 60), "driver1": (12, 60), "driver2": (12, 60), "driven2": (12, 60)},
         (),
         best=(43.0, 16.0, 19.0, 49.0),
@@ -204,14 +200,14 @@ DESIGNS: dict[str, Design] = {
         },
     ),
     "piston-lever": Design(
-        machines.piston_lever,
+        formulas.piston_lever,
         {"height": (0.05, 500), "offset": (0.05, 500), "bore": (0.05, 500), "reach": (0.05, 120)},
         ("force balance", "bending moment", "piston stroke", "clearance"),
         best=(0.05, 2.041513589918187, 4.083027179836225, 120.0),
         value=8.412698323107028,
     ),
     "multiple-disc-clutch-brake": Design(
-        machines.multiple_disc_clutch_brake,
+        formulas.multiple_disc_clutch_brake,
         {"inner": (60, 80), "outer": (90, 110), "thickness": (1, 3), "force": (600, 1000), "discs": (2, 9)},
         ("ring width", "length", "pressure", "pressure times speed", "speed", "stopping time", "torque", "time sign"),
         best=(70.0, 90.0, 1.0, 810.0, 3.0),
@@ -226,14 +222,14 @@ DESIGNS: dict[str, Design] = {
         },
     ),
     "hydrostatic-thrust-bearing": Design(
-        machines.hydrostatic_thrust_bearing,
+        formulas.hydrostatic_thrust_bearing,
         {"outer": (1, 16), "recess": (1, 16), "viscosity": (1e-06, 1.6e-05), "flow": (1, 16)},
         ("load", "pressure", "heating", "film thickness", "radii", "entrance loss", "contact pressure"),
         best=(5.95578049532215, 5.389013045776196, 5.358697265744146e-06, 2.2696559633928572),
         value=1625.442759080428,
     ),
     "heat-exchanger": Design(
-        processes.heat_exchanger,
+        formulas.heat_exchanger,
         {
             "area1": (100, 10000),
             "area2": (1000, 10000),
@@ -258,21 +254,21 @@ DESIGNS: dict[str, Design] = {
         value=7049.2480205290285,
     ),
     "gas-transmission-compressor": Design(
-        processes.gas_transmission_compressor,
+        formulas.gas_transmission_compressor,
         {"length": (20, 50), "ratio": (1, 10), "diameter": (20, 50), "slack": (0.1, 60)},
         ("compression",),
         best=(50.0, 1.1782839518449328, 24.592590114135234, 0.3883530711753034),
         value=2964895.4173391797,
     ),
     "himmelblau": Design(
-        processes.himmelblau,
+        formulas.himmelblau,
         {"x1": (78, 102), "x2": (33, 45), "x3": (27, 45), "x4": (27, 45), "x5": (27, 45)},
         ("first high", "first low", "second high", "second low", "third high", "third low"),
         best=(78.00000000000001, 33.0, 29.995256025681634, 45.0, 36.77581290578818),
         value=-30665.53867178331,
     ),
     "process-synthesis": Design(
-        processes.process_synthesis,
+        formulas.process_synthesis,
         {"amount": (0, 1.6), "unit": (0, 1)},
         ("demand", "capacity"),
         best=(0.5, 1.0),
@@ -281,7 +277,7 @@ DESIGNS: dict[str, Design] = {
         discrete={"unit": "0 or 1"},
     ),
     "process-synthesis-seven": Design(
-        processes.process_synthesis_seven,
+        formulas.process_synthesis_seven,
         {"x1": (0, 1.2), "x2": (0, 1.8), "x3": (0, 2.5), "y1": (0, 1), "y2": (0, 1), "y3": (0, 1), "y4": (0, 1)},
         ("g1", "g2", "g3", "g4", "g5", "g6", "g7", "g8", "g9"),
         best=(0.19999999999999912, 0.7999999999999984, 1.9078784028338889, 1.0, 1.0, 0.0, 1.0),
@@ -295,7 +291,7 @@ EVALUATIONS_PER_VARIABLE = 20_000
 
 
 def build(name: str, dimension: int | None = None) -> Problem:
-    """One design problem; each has its own dimension, which is all that `dimension` may ask for.
+    """Return one design problem; each has a fixed dimension, the only one that `dimension` may be.
 
     Examples
     --------
@@ -324,7 +320,7 @@ def build(name: str, dimension: int | None = None) -> Problem:
 
 
 def budget(dimension: int) -> int:
-    """The suite has no official rule; as in the CEC2017 suite, 20000 evaluations per variable."""
+    """Return 20000 evaluations per variable, as in the CEC2017 suite; this suite has no official rule."""
     return EVALUATIONS_PER_VARIABLE * dimension
 
 

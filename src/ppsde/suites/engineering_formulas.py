@@ -1,9 +1,4 @@
-"""Classical design problems of springs, gears, brakes and bearings, each as f, g, h of the rows of x.
-
-Classical design problems of process and chemical engineering, each as f, g, h of the rows of x.
-
-Classical design problems of beams, columns, trusses and vessels, each as f, g, h of the rows of x.
-"""
+"""The formulas of the engineering suite (machines, processes, structures), each as f, g, h of the rows of x."""
 
 from __future__ import annotations
 
@@ -13,16 +8,16 @@ import numpy as np
 
 from ..arrays import Array, namespace
 
-Outcome = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
+FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 
 
 def away_from_zero(divisor: Array, smallest: float) -> Array:
-    """The divisor, or `smallest` with its sign where it is nearer to zero than that; 0 counts as positive."""
+    """Return the divisor, or `smallest` with its sign where it is nearer to zero than that; 0 counts as positive."""
     xp = namespace(divisor)
     return xp.where(xp.abs(divisor) < smallest, xp.where(divisor < 0, -smallest, smallest), divisor)
 
 
-def tension_spring(x: Array) -> Outcome:
+def tension_spring(x: Array) -> FGH:
     """Weight of a tension or compression spring (Arora 1989; Belegundu 1982)."""
     xp = namespace(x)
     wire, coil, turns = x.T
@@ -37,7 +32,7 @@ def tension_spring(x: Array) -> Outcome:
     return (turns + 2) * coil * wire**2, xp.stack(g, axis=1), x[:, :0]
 
 
-def speed_reducer(x: Array) -> Outcome:
+def speed_reducer(x: Array) -> FGH:
     """Weight of a gear box (Golinski 1970), number of teeth rounded, second shaft from 7.3 (not 7.8) long."""
     xp = namespace(x)
     face, module, _, length1, length2, shaft1, shaft2 = x.T
@@ -65,13 +60,13 @@ def speed_reducer(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def gear_train(x: Array) -> Outcome:
+def gear_train(x: Array) -> FGH:
     """Squared error of a gear ratio (Sandgren 1990), all four numbers of teeth rounded; no constraints."""
     driven1, driver1, driver2, driven2 = namespace(x).round(x).T
     return (1 / 6.931 - driver1 * driver2 / (driven1 * driven2)) ** 2, x[:, :0], x[:, :0]
 
 
-def piston_lever(x: Array) -> Outcome:
+def piston_lever(x: Array) -> FGH:
     """Oil volume when a lever is lifted to 45 degrees (Vanderplaats 1995), in the form of Gandomi et al. (2013)."""
     xp = namespace(x)
     height, offset, bore, reach = x.T
@@ -90,7 +85,7 @@ def piston_lever(x: Array) -> Outcome:
     return math.pi * bore**2 / 4 * (lifted - lowered), xp.stack(g, axis=1), x[:, :0]
 
 
-def multiple_disc_clutch_brake(x: Array) -> Outcome:
+def multiple_disc_clutch_brake(x: Array) -> FGH:
     """Mass of a disc brake (Osyczka 1992), five listed sizes, in the form of Rao et al. (2011) with 8 constraints."""
     xp = namespace(x)
     inner, outer, discs = xp.round(x[:, 0]), xp.round(x[:, 1]), xp.round(x[:, 4])  # mm, mm, count
@@ -115,7 +110,7 @@ def multiple_disc_clutch_brake(x: Array) -> Outcome:
     return math.pi * ring * thickness * (discs + 1) * 7.8e-6, xp.stack(g, axis=1), x[:, :0]
 
 
-def hydrostatic_thrust_bearing(x: Array) -> Outcome:
+def hydrostatic_thrust_bearing(x: Array) -> FGH:
     """Power lost in a thrust bearing in ft lb/s (Siddall 1982), in the form of Deb and Goyal (1997)."""
     xp = namespace(x)
     outer, recess, viscosity, flow = x.T
@@ -141,7 +136,7 @@ def hydrostatic_thrust_bearing(x: Array) -> Outcome:
     return (flow * pressure / 0.7 + friction) / 12, xp.stack(g, axis=1), x[:, :0]
 
 
-def heat_exchanger(x: Array) -> Outcome:
+def heat_exchanger(x: Array) -> FGH:
     """Area of three heat exchangers in a row (Avriel and Williams 1971), the same as g10 of CEC2006."""
     xp = namespace(x)
     area1, area2, area3, warm1, warm2, hot1, hot2, hot3 = x.T
@@ -156,7 +151,7 @@ def heat_exchanger(x: Array) -> Outcome:
     return area1 + area2 + area3, xp.stack(g, axis=1), x[:, :0]
 
 
-def gas_transmission_compressor(x: Array) -> Outcome:
+def gas_transmission_compressor(x: Array) -> FGH:
     """Yearly cost of a gas pipeline with compressors (Beightler and Phillips 1976)."""
     length, ratio, diameter, slack = x.T
     f = (
@@ -168,7 +163,7 @@ def gas_transmission_compressor(x: Array) -> Outcome:
     return f, ((slack + 1) / ratio**2 - 1)[:, None], x[:, :0]
 
 
-def himmelblau(x: Array) -> Outcome:
+def himmelblau(x: Array) -> FGH:
     """Himmelblau's nonlinear problem (Himmelblau 1972), the version with 0.0006262, the same as g04 of CEC2006."""
     xp = namespace(x)
     x1, x2, x3, x4, x5 = x.T
@@ -180,14 +175,14 @@ def himmelblau(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def process_synthesis(x: Array) -> Outcome:
+def process_synthesis(x: Array) -> FGH:
     """Choice of one process unit (Kocis and Grossmann 1988), the second variable rounded to 0 or 1."""
     xp = namespace(x)
     amount, unit = x[:, 0], xp.round(x[:, 1])
     return 2 * amount + unit, xp.stack([1.25 - amount**2 - unit, amount + unit - 1.6], axis=1), x[:, :0]
 
 
-def process_synthesis_seven(x: Array) -> Outcome:
+def process_synthesis_seven(x: Array) -> FGH:
     """Choice of four process units (Yuan et al. 1988; as in Floudas 1995), the last four variables rounded to 0, 1."""
     xp = namespace(x)
     x1, x2, x3 = x[:, :3].T
@@ -211,7 +206,7 @@ def process_synthesis_seven(x: Array) -> Outcome:
 SMALLEST_DIVISOR = 1e-12  # keeps the formulas finite where a published box touches a division by zero
 
 
-def welded_beam(x: Array) -> Outcome:
+def welded_beam(x: Array) -> FGH:
     """Cost of a welded beam (Rao 1996), in the form of Coello (2000) with seven constraints and J having l^2 / 12."""
     xp = namespace(x)
     weld, length, height, width = x.T
@@ -238,7 +233,7 @@ def welded_beam(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def pressure_vessel_continuous(x: Array) -> Outcome:
+def pressure_vessel_continuous(x: Array) -> FGH:
     """Cost of a cylindrical vessel with domed ends (Kannan and Kramer 1994), any thickness allowed."""
     xp = namespace(x)
     shell, head, radius, length = x.T
@@ -249,14 +244,14 @@ def pressure_vessel_continuous(x: Array) -> Outcome:
     return f, xp.stack(g, axis=1), x[:, :0]
 
 
-def pressure_vessel(x: Array) -> Outcome:
+def pressure_vessel(x: Array) -> FGH:
     """Cost of a cylindrical vessel (Kannan and Kramer 1994), both thicknesses rounded to multiples of 0.0625."""
     xp = namespace(x)
     thicknesses = 0.0625 * xp.round(x[:, :2] / 0.0625)
     return pressure_vessel_continuous(xp.concatenate([thicknesses, x[:, 2:]], axis=1))
 
 
-def three_bar_truss(x: Array) -> Outcome:
+def three_bar_truss(x: Array) -> FGH:
     """Weight of a symmetric three-bar truss under one load (Nowacki 1973)."""
     xp = namespace(x)
     outer, middle = x.T
@@ -274,7 +269,7 @@ def three_bar_truss(x: Array) -> Outcome:
 CANTILEVER_WEIGHTS = np.array([61.0, 37, 19, 7, 1])
 
 
-def cantilever_beam(x: Array) -> Outcome:
+def cantilever_beam(x: Array) -> FGH:
     """Weight of a cantilever of five hollow square sections (Fleury and Braibant 1986)."""
     xp = namespace(x)
     return 0.0624 * xp.sum(x, axis=1), xp.sum(CANTILEVER_WEIGHTS / x**3, axis=1)[:, None] - 1, x[:, :0]
@@ -284,7 +279,7 @@ STEP_WIDTHS = np.array([2.4, 2.6, 2.8, 3.1])
 STEP_HEIGHTS = np.array([45.0, 50, 55, 60])
 
 
-def stepped_cantilever(x: Array) -> Outcome:
+def stepped_cantilever(x: Array) -> FGH:
     """Volume of a cantilever of five steps (Thanedar and Vanderplaats 1995), the first three of listed sizes."""
     xp = namespace(x)
     columns = [xp.round(x[:, 0]), xp.round(x[:, 1])]
@@ -299,12 +294,12 @@ def stepped_cantilever(x: Array) -> Outcome:
 
 
 def nearest(column: Array, values: np.ndarray) -> Array:
-    """The listed value nearest to each number of `column` (n,), the lower one when two are as near."""
+    """Return the listed value nearest to each number of `column` (n,), the lower one when two are as near."""
     xp = namespace(column)
     return xp.asarray(values)[xp.argmin(xp.abs(column[:, None] - values), axis=1)]
 
 
-def tubular_column(x: Array) -> Outcome:
+def tubular_column(x: Array) -> FGH:
     """Cost of a tubular column under compression (Rao 1996)."""
     xp = namespace(x)
     diameter, thickness = x.T
@@ -321,7 +316,7 @@ def tubular_column(x: Array) -> Outcome:
     return 9.8 * diameter * thickness + 2 * diameter, xp.stack(g, axis=1), x[:, :0]
 
 
-def corrugated_bulkhead(x: Array) -> Outcome:
+def corrugated_bulkhead(x: Array) -> FGH:
     """Weight of a corrugated bulkhead of a tanker (Kvalie, Moe and Moses 1966; as in Ravindran et al. 2006)."""
     xp = namespace(x)
     width, depth, length, thickness = x.T
@@ -341,7 +336,7 @@ def corrugated_bulkhead(x: Array) -> Outcome:
 STEEL_AREAS = np.array([6.0, 6.16, 6.32, 6.6, 7.0, 7.11, 7.2, 7.8, 7.9, 8.0, 8.4])
 
 
-def reinforced_concrete_beam(x: Array) -> Outcome:
+def reinforced_concrete_beam(x: Array) -> FGH:
     """Cost of a simply supported concrete beam (Amir and Hasegawa 1989), steel from a list, depth a whole number."""
     xp = namespace(x)
     steel, depth, width = nearest(x[:, 0], STEEL_AREAS), xp.round(x[:, 1]), x[:, 2]
@@ -349,7 +344,7 @@ def reinforced_concrete_beam(x: Array) -> Outcome:
     return 29.4 * steel + 0.6 * depth * width, xp.stack(g, axis=1), x[:, :0]
 
 
-def i_beam_deflection(x: Array) -> Outcome:
+def i_beam_deflection(x: Array) -> FGH:
     """Deflection of an I-beam of limited area (Gold and Krishnamurty 1997), stress limit 6 kN/cm2."""
     xp = namespace(x)
     width, height, web, flange = x.T

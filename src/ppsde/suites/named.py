@@ -1,4 +1,4 @@
-"""Problems by name: of a suite, or of a Python file of the user's."""
+"""Problems by name, from a suite or from a Python file of the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import get
 
 
 def from_suite(suite: str, name: str, dimension: int | None, instance: int | str | None) -> Problem:
-    """A problem of a suite, with only those arguments that were given."""
+    """Return a problem of a suite; ValueError for an `instance` where the suite has none."""
     table = get(suite)
     if instance is None:
         return table.problem(name, dimension)
@@ -28,9 +28,9 @@ def from_suite(suite: str, name: str, dimension: int | None, instance: int | str
 
 @contextmanager
 def from_file(path: Path, name: str) -> Iterator[Problem]:
-    """The problem of that name in a file, or what a function of that name makes.
+    """Give the problem of that name in a file, or the one that a function of that name returns.
 
-    The folder of the file can be imported from while it is open.
+    Inside the `with` block, modules of the file's folder can be imported.
     """
     with _loaded(path) as module:
         yield _problem(module, name, str(path))
@@ -40,7 +40,7 @@ def from_file(path: Path, name: str) -> Iterator[Problem]:
 def _loaded(path: Path) -> Iterator[ModuleType]:
     if not path.is_file():
         raise ValueError(f"there is no file {str(path)!r}")
-    # A file called like a module that is loaded already must not take its place.
+    # A file must not replace a loaded module of the same name.
     name = path.stem if path.stem not in sys.modules else f"_ppsde_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # always so for a name that ends in .py
@@ -52,7 +52,7 @@ def _loaded(path: Path) -> Iterator[ModuleType]:
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
-            raise ValueError(f"{path} cannot be loaded: {_what(error, path)}") from error
+            raise ValueError(f"{path} cannot be loaded: {_in_words(error, path)}") from error
         yield module
     finally:
         sys.modules.pop(name, None)
@@ -72,14 +72,14 @@ def _problem(module: ModuleType, name: str, place: str) -> Problem:
     try:
         made = value()
     except Exception as error:
-        raise ValueError(f"{place}:{name}() failed: {_what(error, Path(place))}") from error
+        raise ValueError(f"{place}:{name}() failed: {_in_words(error, Path(place))}") from error
     if not isinstance(made, Problem):
         raise ValueError(f"{place}:{name}() must return a ppsde.Problem; it returned a {type(made).__name__}")
     return made
 
 
-def _what(error: BaseException, path: Path) -> str:
-    """The error and, where known, the line of the file it came from."""
+def _in_words(error: BaseException, path: Path) -> str:
+    """Return the error and, where known, the line of the file it came from."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
     where = f" (line {lines[-1]})" if lines else ""
     return f"{type(error).__name__}: {error}{where}"

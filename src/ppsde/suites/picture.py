@@ -14,7 +14,7 @@ from ..problem import Problem
 POINTS = 401  # per side of the grid
 CHUNK = 20_000  # rows evaluated at once
 LEVELS = 14
-# From the palette of Okabe and Ito, told apart with every kind of colour vision, and by line style besides.
+# The colours of Okabe and Ito, distinct with every kind of colour vision, and by line style besides.
 EQUALITY_COLOURS = ("#D55E00", "#CC79A7", "#009E73", "#E69F00", "#0072B2", "#56B4E9")
 EQUALITY_STYLES = ("solid", "dashed", "dashdot", "dotted", (0, (5, 1)), (0, (3, 1, 1, 1)))
 BOUNDARY_COLOUR = "black"
@@ -83,7 +83,7 @@ def _check(problem: Problem, target: Path, variables: tuple[int, int], window: f
 
 
 def _over(problem: Problem, centre: np.ndarray, variables: tuple[int, int], across: np.ndarray, up: np.ndarray) -> Any:
-    """Objective (rows, columns), inequalities and equalities (rows, columns, k) over a grid of two variables."""
+    """Return objective (rows, columns), inequalities and equalities (rows, columns, k) on a grid of two variables."""
     x = np.tile(centre, (len(up) * len(across), 1))
     x[:, variables[0]] = np.tile(across, len(up))
     x[:, variables[1]] = np.repeat(up, len(across))
@@ -149,7 +149,7 @@ def _figure(
 
 
 def _inequalities(axes: Any, grid: list[np.ndarray], g: np.ndarray) -> list[Any]:
-    """A veil over what the inequalities forbid, and its edge."""
+    """Draw a veil over points that violate an inequality, and its edge."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -168,7 +168,7 @@ def _inequalities(axes: Any, grid: list[np.ndarray], g: np.ndarray) -> list[Any]
 
 
 def _equalities(axes: Any, grid: list[np.ndarray], g: np.ndarray, h: np.ndarray) -> list[Any]:
-    """The zero lines of the equalities: bold where the inequalities hold, faint elsewhere.
+    """Draw the zero lines of the equalities: bold where the inequalities hold, faint elsewhere.
 
     The feasible bands about them are 1e-4 wide in h, too thin to be seen.
     """
@@ -203,7 +203,7 @@ def _equalities(axes: Any, grid: list[np.ndarray], g: np.ndarray, h: np.ndarray)
 
 
 def _alike(h: np.ndarray) -> list[list[int]]:
-    """Equalities in groups that differ by their sign only, as h5 and h6 of C06 do."""
+    """Group equalities that differ only by their sign, as h5 and h6 of C06 do."""
     groups: list[list[int]] = []
     for j in range(h.shape[-1]):
         for group in groups:

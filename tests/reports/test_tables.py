@@ -12,7 +12,7 @@ from reports.made_up import a_store
 from ppsde.experiments import Store
 from ppsde.reports import find, gather
 from ppsde.reports.figures import draw
-from ppsde.reports.tables import Table, as_tex, paper_table, tables, write_tables
+from ppsde.reports.tables import ReportTable, as_tex, paper_table, tables, write_tables
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_table_of_the_paper_has_the_best_in_bold_and_feasible_runs(store: St
 
 
 def test_nothing_is_a_command_in_tex() -> None:
-    text = as_tex(Table("t", [r"\input{x}"], [["50% & $1_2^3~#{}"], [1.5], [None], [True]]))
+    text = as_tex(ReportTable("t", [r"\input{x}"], [["50% & $1_2^3~#{}"], [1.5], [None], [True]]))
     assert r"\textbackslash{}input\{x\}" in text
     assert r"50\% \& \$1\_2\textasciicircum{}3\textasciitilde{}\#\{\}" in text
     assert text.splitlines()[5:8] == [r"1.5 \\", r"-- \\", r"yes \\"]

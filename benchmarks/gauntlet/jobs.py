@@ -1,29 +1,74 @@
-"""The jobs, and the rules by which the answers are judged."""
+"""The jobs of the gauntlet: tasks for a library, and the rules by which its answers are judged."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .task import TOLERANCE, Task
+TOLERANCE = 1e-4  # how far an equality may be missed
 
 
 @dataclass(frozen=True)
-class Told:
-    """All that is known of one run in its own process."""
+class Task:
+    """Minimise `f` inside a box; constraints are functions of their own, as most libraries want them."""
+
+    f: Callable[[np.ndarray], Any]  # of one point, or of rows if `rows`
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    evaluations: int
+    g: Callable[[np.ndarray], list[float]] | None = None  # <= 0
+    h: Callable[[np.ndarray], list[float]] | None = None  # = 0
+    counts: tuple[int, int] = (0, 0)  # of g and h
+    rows: bool = False
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a library; None for a figure that it does not report."""
+
+    x: np.ndarray | None
+    fun: float | None = None
+    success: bool | None = None
+    nfev: int | None = None
+
+
+class NotOffered(Exception):
+    """The library has no such feature."""
+
+
+@dataclass
+class Counted:
+    """A function that counts the points it evaluates."""
+
+    f: Callable[[np.ndarray], Any]
+    rows: bool
+    points: int = field(default=0)
+
+    def __deepcopy__(self, memory: dict[int, Any]) -> Counted:
+        return self  # pygmo copies its arguments, and the count would be lost
+
+    def __call__(self, x: np.ndarray) -> Any:
+        self.points += len(x) if self.rows else 1
+        return self.f(x)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of a job by a library, as seen from outside its process."""
 
     ended: str  # 'answered', 'raised', 'hung', 'died' or 'not offered'
-    words: str = ""  # of the error, or what killed it
+    words: str = ""  # the error, or the signal that killed the process
     x: tuple[float, ...] | None = None
     fun: float | None = None
     success: bool | None = None
     nfev: int | None = None
-    points: int = 0  # that the function was asked for in the library's main process
+    points: int = 0  # evaluated in the library's main process
 
 
 @dataclass(frozen=True)
@@ -35,11 +80,11 @@ class Verdict:
 @dataclass(frozen=True)
 class Job:
     title: str
-    rule: str  # what it takes to pass, in words
+    rule: str  # when the job is passed, in words
     task: Task
-    judge: Callable[[Sequence[Told]], Verdict]
+    judge: Callable[[Sequence[Attempt]], Verdict]
     seeds: tuple[int, ...] = (1,)
-    seconds: float = 60.0  # for one run; several times what the slowest library needs
+    seconds: float = 60.0  # for one run; several times the need of the slowest library
 
 
 def sphere(x: np.ndarray) -> float:
@@ -90,112 +135,114 @@ def sphere_of_rows(x: np.ndarray) -> Any:
     return (x**2).sum(axis=1)
 
 
-def lost(told: Told) -> Verdict | None:
-    """The verdict on a run that brought no answer."""
-    if told.ended == "not offered":
+def lost(attempt: Attempt) -> Verdict | None:
+    """Return the verdict on a run without an answer, None if there is an answer."""
+    if attempt.ended == "not offered":
         return Verdict(False, "not offered")
-    if told.ended == "hung":
+    if attempt.ended == "hung":
         return Verdict(False, "hangs")
-    if told.ended == "died":
-        return Verdict(False, f"run lost: {told.words}")
-    if told.ended == "raised":
-        return Verdict(False, f"run lost: {told.words or 'an error without a word'}")
-    if told.x is None:
+    if attempt.ended == "died":
+        return Verdict(False, f"run lost: {attempt.words}")
+    if attempt.ended == "raised":
+        return Verdict(False, f"run lost: {attempt.words or 'an error without a word'}")
+    if attempt.x is None:
         return Verdict(False, "no point returned")
     return None
 
 
-def claim(told: Told) -> str:
-    return "" if told.success is None else f", `success={told.success}`"
+def claim(attempt: Attempt) -> str:
+    return "" if attempt.success is None else f", `success={attempt.success}`"
 
 
-def judge_toy_e(all_told: Sequence[Told]) -> Verdict:
-    verdicts = [_toy_e(told) for told in all_told]
+def judge_toy_e(attempts: Sequence[Attempt]) -> Verdict:
+    verdicts = [_toy_e(attempt) for attempt in attempts]
     passed = all(verdict.passed for verdict in verdicts)
     alike = [verdict.words for verdict in verdicts if verdict.passed == passed]
     words = "; ".join(dict.fromkeys(alike))  # each of them once
     return Verdict(passed, f"{words} ({len(alike)} of {len(verdicts)} seeds)")
 
 
-def _toy_e(told: Told) -> Verdict:
-    verdict = lost(told)
+def _toy_e(attempt: Attempt) -> Verdict:
+    verdict = lost(attempt)
     if verdict is not None:
         return verdict
-    x = np.array(told.x)
+    x = np.array(attempt.x)
     missed = float(np.abs(ring_sums(x)).max())
     if not missed <= TOLERANCE:
-        return Verdict(False, f"infeasible point, |h| = {missed:.7g}{claim(told)}")
+        return Verdict(False, f"infeasible point, |h| = {missed:.7g}{claim(attempt)}")
     if not sphere(x) <= 1.068:
-        return Verdict(False, f"f = {sphere(x):.4f}{claim(told)}")
+        return Verdict(False, f"f = {sphere(x):.4f}{claim(attempt)}")
     return Verdict(True, f"f = {sphere(x):.4f}")
 
 
-def judge_nan_constraint(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    verdict = lost(told)
+def judge_nan_constraint(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    verdict = lost(attempt)
     if verdict is not None:
         return verdict
-    x = np.array(told.x)
+    x = np.array(attempt.x)
     g = known_on_the_right(x)[0]
     if not g <= TOLERANCE:  # NaN too
         kind = "the NaN point is returned" if np.isnan(g) else f"infeasible point, g = {g:.2g}"
-        return Verdict(False, f"{kind}{claim(told)}")
-    return _within(beside_the_gap(x), 5.01, told)
+        return Verdict(False, f"{kind}{claim(attempt)}")
+    return _within(beside_the_gap(x), 5.01, attempt)
 
 
-def judge_nan_objective(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    verdict = lost(told)
+def judge_nan_objective(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    verdict = lost(attempt)
     if verdict is not None:
         return verdict
-    value = half_blind(np.array(told.x))
+    value = half_blind(np.array(attempt.x))
     if np.isnan(value):
-        return Verdict(False, f"`fun=nan`{claim(told)}")
-    return _within(value, 0.01, told)
+        return Verdict(False, f"`fun=nan`{claim(attempt)}")
+    return _within(value, 0.01, attempt)
 
 
-def judge_survival(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    return lost(told) or _within(shifted(np.array(told.x)), 0.01, told)
+def judge_survival(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    return lost(attempt) or _within(shifted(np.array(attempt.x)), 0.01, attempt)
 
 
-def _within(value: float, limit: float, told: Told) -> Verdict:
+def _within(value: float, limit: float, attempt: Attempt) -> Verdict:
     if value <= limit:
         return Verdict(True, "ok")
-    return Verdict(False, f"stuck at {value:.3g}{claim(told)}")
+    return Verdict(False, f"stuck at {value:.3g}{claim(attempt)}")
 
 
-def judge_complex(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    if told.ended == "answered":
+def judge_complex(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    if attempt.ended == "answered":
         return Verdict(False, "imaginary part dropped")
-    if told.ended == "raised" and "complex" in told.words:
+    if attempt.ended == "raised" and "complex" in attempt.words:
         return Verdict(True, "refused")
-    if told.ended == "raised":
-        return Verdict(False, f"an error that does not say complex: {told.words}")
-    return lost(told) or Verdict(False, told.ended)
+    if attempt.ended == "raised":
+        return Verdict(False, f"an error that does not say complex: {attempt.words}")
+    return lost(attempt) or Verdict(False, attempt.ended)
 
 
-def judge_count(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    verdict = lost(told)
+def judge_count(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    verdict = lost(attempt)
     if verdict is not None:
         return verdict
-    if told.nfev != told.points:
-        return Verdict(False, f"{told.nfev:,} for {told.points:,}")
-    return Verdict(True, f"{told.nfev:,} for {told.points:,}")
+    if attempt.nfev != attempt.points:
+        return Verdict(False, f"{attempt.nfev:,} for {attempt.points:,}")
+    return Verdict(True, f"{attempt.nfev:,} for {attempt.points:,}")
 
 
-def judge_refusal(all_told: Sequence[Told]) -> Verdict:
-    told = all_told[0]
-    if told.ended == "answered":
+def judge_refusal(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    if attempt.ended == "answered":
         return Verdict(False, "silently accepted")
-    if told.ended != "raised":
-        return lost(told) or Verdict(False, told.ended)
-    kind, _, message = told.words.partition(": ")
+    if attempt.ended != "raised":
+        return lost(attempt) or Verdict(False, attempt.ended)
+    kind, _, message = attempt.words.partition(": ")
     if not message.strip():
         return Verdict(False, f"empty {kind}")
-    return Verdict(told.points == 0, "refused" if told.points == 0 else f"refused after {told.points} evaluations")
+    return Verdict(
+        attempt.points == 0, "refused" if attempt.points == 0 else f"refused after {attempt.points} evaluations"
+    )
 
 
 SQUARE = Task(sphere, (-5.0, -5.0), (5.0, 5.0), 4_000)

@@ -1,4 +1,4 @@
 """The gauntlet: jobs that optimisers stumble over, run by this library and by others side by side.
 
-python -m ppsde.gauntlet
+Run: python -m benchmarks.gauntlet (in the root of the repository)
 """

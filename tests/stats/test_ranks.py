@@ -1,4 +1,4 @@
-"""Ranks and Friedman's test: by hand, against SciPy, and as an analysis of variance of ranks."""
+"""Ranks, and the tests of Friedman, of aligned ranks and of Quade."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ppsde.stats import average_ranks, friedman, rank_rows
+from ppsde.stats import aligned_ranks, average_ranks, friedman, friedman_aligned, quade, rank_rows
 
 NAN, INF = float("nan"), float("inf")
 SHAPES = st.tuples(st.integers(2, 7), st.integers(2, 6))
@@ -127,3 +127,97 @@ def test_tables_too_small_are_refused(values: list) -> None:
 def test_names_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="2 different names"):
         friedman([[1.0, 2.0], [1.0, 2.0]], ["a", "a"])
+
+
+def only_statistic(test: object) -> float:
+    return test.test_rows()[0]["statistic"]  # type: ignore[attr-defined]
+
+
+def test_aligned_ranks_worked_out() -> None:
+    values = [
+        [1.0, 2.0, 6.0],  # mean 3
+        [2.0, 5.0, 8.0],  # mean 5
+        [1.0, 3.0, 14.0],  # mean 6
+        [4.0, 4.5, 6.5],  # mean 5
+    ]
+    # Less their means: -2 -1 3 | -3 0 3 | -5 -3 8 | -1 -0.5 1.5. In order, with ranks:
+    # -5: 1, -3 -3: 2.5, -2: 4, -1 -1: 5.5, -0.5: 7, 0: 8, 1.5: 9, 3 3: 10.5, 8: 12.
+    ranks = [[4, 5.5, 10.5], [2.5, 8, 10.5], [1, 2.5, 12], [5.5, 7, 9]]
+    assert aligned_ranks(values).tolist() == ranks
+
+    test = friedman_aligned(values, ["a", "b", "c"])
+    assert test.average_ranks.tolist() == [13 / 4, 23 / 4, 42 / 4]
+    # n = 4, k = 3. Columns: 13^2 + 23^2 + 42^2 = 169 + 529 + 1764 = 2462, of which 3 * 4^2 * 13^2 / 4 = 2028 goes off.
+    # Rows: 20, 21, 15.5, 21.5; squares 400 + 441 + 240.25 + 462.25 = 1543.5, a third of it 514.5.
+    # Squares of all ranks: 16 + 30.25 + 110.25 + 6.25 + 64 + 110.25 + 1 + 6.25 + 144 + 30.25 + 49 + 81 = 648.5.
+    T = 2 * (2462 - 2028) / (648.5 - 514.5)  # 868 / 134
+    assert only_statistic(test) == pytest.approx(T)
+    assert test.p == pytest.approx(np.exp(-T / 2))  # chi-square of 2 degrees of freedom
+
+
+def test_without_ties_the_statistic_is_the_one_usually_printed() -> None:
+    values = np.random.default_rng(4).normal(size=(6, 4))
+    n, k = values.shape
+    ranks = aligned_ranks(values)
+    squares = k * n * (k * n + 1) * (2 * k * n + 1) / 6
+    numerator = (k - 1) * ((ranks.sum(axis=0) ** 2).sum() - k * n**2 * (k * n + 1) ** 2 / 4)
+    expected = numerator / (squares - (ranks.sum(axis=1) ** 2).sum() / k)
+    assert only_statistic(friedman_aligned(values)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rows", [[[1, 2, 6], [2, 5, 8.5], [1, 3, 15]], [[1, 2, 6], [2, 5, 8], [1, 1, 1], [0, 0, 3]]])
+def test_over_all_permutations_within_problems_the_mean_is_the_degrees_of_freedom(rows: list) -> None:
+    every = [only_statistic(friedman_aligned(list(t))) for t in itertools.product(*map(itertools.permutations, rows))]
+    assert np.mean(every) == pytest.approx(2.0)
+
+
+def test_problems_without_differences_tie_whatever_their_level() -> None:
+    ranks = aligned_ranks([[0.1, 0.1, 0.1], [0.0, 0.0, 0.0], [1e6 / 3, 1e6 / 3, 1e6 / 3], [1.0, 2.0, 3.0]])
+    assert ranks.tolist() == [[6.5] * 3, [6.5] * 3, [6.5] * 3, [1.0, 6.5, 12.0]]
+
+
+def test_a_constant_added_to_a_problem_changes_nothing() -> None:
+    values = np.random.default_rng(1).integers(50, size=(5, 4)).astype(float)
+    shifted = values + np.array([[0], [1000], [-50], [7], [300]])
+    assert aligned_ranks(shifted).tolist() == aligned_ranks(values).tolist()
+
+
+def test_equal_values_show_no_difference_by_aligned_ranks_or_quade() -> None:
+    assert friedman_aligned(np.ones((3, 3))).p == 1.0
+    assert quade(np.ones((3, 3))).p == 1.0
+
+
+@pytest.mark.parametrize("test", [friedman_aligned, quade])
+def test_a_missing_value_is_refused_where_it_could_not_be_ranked(test: object) -> None:
+    with pytest.raises(ValueError, match="nan in row 1, column 0"):
+        test([[1.0, 2.0], [float("nan"), 3.0]])  # type: ignore[operator]
+
+
+def test_quade_worked_out() -> None:
+    # Ranges 2, 8, 6: weights 1, 3, 2. Ranks 1 2 3 | 1 3 2 | 2 1 3.
+    # Weighted distances from 2: -1 0 1 | -3 3 0 | 0 -2 2; A = 2 + 18 + 8 = 28; sums -4, 1, 3; B = 26 / 3.
+    test = quade([[1.0, 2.0, 3.0], [1.0, 9.0, 5.0], [2.0, 1.0, 7.0]])
+    assert only_statistic(test) == pytest.approx(2 * (26 / 3) / (28 - 26 / 3))
+    assert test.average_ranks.tolist() == pytest.approx([(1 + 3 + 4) / 6, (2 + 9 + 2) / 6, (3 + 6 + 6) / 6])
+
+
+def test_quade_gives_the_numbers_of_the_textbook() -> None:
+    """Sales of five brands in seven stores (Conover, 3rd edition, p. 375), as in the manual of R's quade.test."""
+    sales = [
+        [5, 4, 7, 10, 12],
+        [1, 3, 1, 0, 2],
+        [16, 12, 22, 22, 35],
+        [5, 4, 3, 5, 4],
+        [10, 9, 7, 13, 10],
+        [19, 18, 28, 37, 58],
+        [10, 7, 6, 8, 7],
+    ]
+    (row,) = quade(sales).test_rows()
+    assert round(row["statistic"], 4) == 3.8293  # type: ignore[arg-type]
+    assert row["df"] == (4, 24)
+    assert round(row["p"], 5) == 0.01519  # type: ignore[arg-type]
+
+
+def test_quade_is_infinite_where_all_problems_agree_and_weigh_the_same() -> None:
+    test = quade([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    assert (only_statistic(test), test.p) == (np.inf, 0.0)

@@ -1,0 +1,186 @@
+"""Run the jobs of the gauntlet and print the table of verdicts; the exit status is 1 if this library fails a job."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from .jobs import JOBS, Attempt, Counted, NotOffered, Verdict
+from .libraries import LIBRARIES
+
+OURS = "ppsde"
+ROOT = Path(__file__).parents[2]  # the folder that `benchmarks` is imported from
+LONGEST = 120  # characters of a cell of the table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gauntlet", description=__doc__)
+    parser.add_argument("--library", action="append", choices=tuple(LIBRARIES), help="this one only; may be repeated")
+    parser.add_argument("--job", action="append", choices=tuple(JOBS), help="this one only; may be repeated")
+    parser.add_argument("--patience", type=float, default=1.0, help="multiplies the time limits (default %(default)g)")
+    parser.add_argument("--run", nargs=3, metavar=("JOB", "LIBRARY", "SEED"), help=argparse.SUPPRESS)
+    asked = parser.parse_args(arguments)
+    if asked.run:
+        job, library, seed = asked.run
+        answer_and_exit(job, library, int(seed))
+    wanted = asked.library or list(LIBRARIES)
+    found_versions = {name: version for name, version in versions().items() if name in wanted}
+    jobs = asked.job or list(JOBS)
+    installed = [name for name, version in found_versions.items() if version]
+    found = verdicts(installed, jobs, asked.patience, _print_verdict)
+    print(table(found, found_versions, jobs))
+    print()
+    print(rules())
+    return int(any(not found[job, OURS].passed for job in jobs if (job, OURS) in found))
+
+
+def versions() -> dict[str, str | None]:
+    """Return the version of each library, None where it is not installed."""
+    return {name: library.version() for name, library in LIBRARIES.items()}
+
+
+def _print_verdict(job: str, library: str, verdict: Verdict) -> None:
+    print(f"{job} by {library}: {'pass' if verdict.passed else 'fail'}: {verdict.words}", file=sys.stderr, flush=True)
+
+
+# --- running: each run in a process of its own, which is killed when its time is up ---------------------------------
+
+
+def verdicts(
+    libraries: Sequence[str], jobs: Sequence[str], patience: float, after: Callable[[str, str, Verdict], Any]
+) -> dict[tuple[str, str], Verdict]:
+    """Run and judge every job by every library, one after another; `after` is called with each verdict."""
+    found = {}
+    for job in jobs:
+        for library in libraries:
+            found[job, library] = verdict_on(job, library, patience)
+            after(job, library, found[job, library])
+    return found
+
+
+def verdict_on(job: str, library: str, patience: float = 1.0) -> Verdict:
+    """Run one job by one library, once for each of the job's seeds, and judge it.
+
+    `patience` multiplies the time that each run may take.
+    """
+    return JOBS[job].judge([attempt(job, library, seed, JOBS[job].seconds * patience) for seed in JOBS[job].seeds])
+
+
+def attempt(job: str, library: str, seed: int, seconds: float) -> Attempt:
+    """Run one job by one library in a process of its own and return its answer, or how it ended without one."""
+    command = [sys.executable, "-m", __package__, "--run", job, library, str(seed)]
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile() as answer:  # not a pipe, whose end a worker left behind could hold open
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return Attempt("hung", f"killed after {seconds:g} s")
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its workers too: they are in the session it began
+            process.wait()
+        answer.seek(0)
+        out = answer.read()
+    if process.returncode < 0:
+        return Attempt("died", f"killed by {signal.Signals(-process.returncode).name}")
+    try:
+        fields = json.loads(out)
+    except ValueError:
+        return Attempt("died", f"exit status {process.returncode} without an answer")
+    return Attempt(**{**fields, "x": None if fields["x"] is None else tuple(fields["x"])})
+
+
+def answer_and_exit(job: str, library: str, seed: int) -> None:
+    """Run one job by one library in this process, print its answer as a line of JSON and end the process."""
+    out = _own_standard_output()
+    print(json.dumps(asdict(attempt_here(job, library, seed))), file=out, flush=True)
+    out.close()
+    os._exit(0)  # some libraries leave threads and processes behind that would be waited for
+
+
+def attempt_here(job: str, library: str, seed: int) -> Attempt:
+    """Run one job by one library in this process, whatever it does."""
+    task = JOBS[job].task
+    counted = Counted(task.f, task.rows)
+    if task.workers == 1:
+        task = replace(task, f=counted)
+    try:
+        answer = LIBRARIES[library].solve(task, seed)
+    except NotOffered as error:
+        return Attempt("not offered", str(error))
+    except Exception as error:
+        return Attempt("raised", f"{type(error).__name__}: {error}", points=counted.points)
+    return Attempt(
+        "answered",
+        x=None if answer.x is None else tuple(float(v) for v in np.ravel(answer.x)),
+        fun=None if answer.fun is None else float(answer.fun),
+        success=None if answer.success is None else bool(answer.success),
+        nfev=None if answer.nfev is None else int(answer.nfev),
+        points=counted.points,
+    )
+
+
+def _own_standard_output() -> TextIO:
+    """Reserve the standard output for the answer; whatever libraries print goes to the standard error."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return out
+
+
+# --- the table, in Markdown -----------------------------------------------------------------------------------------
+
+
+def table(
+    found: Mapping[tuple[str, str], Verdict], versions: Mapping[str, str | None], jobs: Sequence[str] = tuple(JOBS)
+) -> str:
+    """Return a row for each job and a column for each library; a library that is not installed says so."""
+    heads = [f"{LIBRARIES[name].title} {version or ''}".strip() for name, version in versions.items()]
+    lines = [_line(["job", *heads]), _line(["---"] * (len(heads) + 1))]
+    for job in jobs:
+        lines.append(_line([JOBS[job].title, *(_cell(found.get((job, name))) for name in versions)]))
+    return "\n".join(lines)
+
+
+def rules() -> str:
+    """Return the rule of each job, a line each."""
+    return "\n".join(f"- {job.title}: {job.rule}." for job in JOBS.values())
+
+
+def _cell(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "not installed"
+    words = " ".join(verdict.words.split()).replace("|", "\\|")
+    if len(words) > LONGEST:
+        words = words[: LONGEST - 3] + "..."
+    if words == "not offered":
+        return words
+    return f"{'pass' if verdict.passed else '**fail**'}: {words}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
