@@ -65,6 +65,27 @@ def once(*values: Array) -> tuple[Array, ...]:
     return tuple(jax.lax.optimization_barrier(values))
 
 
+def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> Array:
+    """The value after `step(k, value)` for k = 0 .. count - 1; a loop in JAX, where it would compile long unrolled."""
+    if namespace(start) is not np:
+        import jax
+
+        return jax.lax.fori_loop(0, count, step, start)
+    value = start
+    for k in range(count):
+        value = step(k, value)
+    return value
+
+
+def special_functions(xp: Any) -> Any:
+    """The module of special functions for arrays of the namespace: scipy.special or jax.scipy.special."""
+    if xp is np:
+        from scipy import special
+    else:
+        from jax.scipy import special
+    return special
+
+
 def _select(condition: Array, first: Any, second: Any) -> Any:
     if is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in fields(first)]

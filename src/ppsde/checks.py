@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any
 
 import numpy as np
@@ -25,3 +26,32 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
     if isinstance(value, bool) or not integer or value < least:
         raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
     return int(value)
+
+
+def check_choices(settings: Any) -> None:
+    """Every setting declared as a `Literal` must be one of its choices."""
+    for name, kind in typing.get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, typing.get_args(kind)))}; got {value!r}")
+
+
+def check_range(settings: Any, low: float, high: float, *names: str) -> None:
+    """Every named setting must be a number from low to high."""
+    for name in names:
+        value = getattr(settings, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"{name} must be a number from {low:g} to {high:g}; got {value!r}")
+
+
+def check_count(settings: Any, least: int, *names: str) -> None:
+    """Every named setting must be an int, `least` or more."""
+    for name in names:
+        check_int(name, getattr(settings, name), least, numpy=False)
+
+
+def check_flag(settings: Any, *names: str) -> None:
+    """Every named setting must be True or False."""
+    for name in names:
+        if not isinstance(getattr(settings, name), bool):
+            raise ValueError(f"{name} must be True or False; got {getattr(settings, name)!r}")

@@ -17,6 +17,7 @@ import numpy as np
 
 from .arrays import HUGE, Array, gather, mended, namespace, order
 
+Keys = tuple[Array, Array]  # (n,) each: points are compared by the first, and by the second where the first are equal
 TOLERANCE = 1e-4  # how far an equality may be missed, in the CEC suites and by default
 
 
@@ -95,11 +96,16 @@ class Population:
 
     @property
     def feasible_share(self) -> Array:
-        """Of the points that have values, those that are feasible."""
+        """The share of feasible points among those that have values; 0 if none has."""
         if type(self.f) is np.ndarray:  # NumPy counts faster than it adds
             return int(np.count_nonzero(self.feasible)) / max(1, int(np.count_nonzero(self.valid)))
         xp = namespace(self.f)
         return xp.sum(self.feasible) / xp.maximum(xp.sum(self.valid), 1)
+
+    @property
+    def largest_violation(self) -> Array:
+        """The largest violation of the points that have values; 0 if none has."""
+        return namespace(self.violation).where(self.valid, self.violation, 0.0).max()
 
     def scores(self, rows: Array) -> Scores:
         """Objective and violation of some rows."""
@@ -148,10 +154,19 @@ def reseeded(population: Population, seeds: Population) -> Population:
     return join(population.take(slice(0, population.size - seeds.size)), seeds)
 
 
+def better(first: Keys, second: Keys) -> Array:
+    """Where the keys of the first points are strictly less than those of the second, in lexicographic order."""
+    return (first[0] < second[0]) | ((first[0] == second[0]) & (first[1] < second[1]))
+
+
 def better_rows(first: Population, second: Population) -> Population:
     """Row by row the better of two populations, the first where they tie."""
-    wins = (second.violation < first.violation) | ((second.violation == first.violation) & (second.f < first.f))
-    return choose(wins, second, first)
+    return choose(better((second.violation, second.f), (first.violation, first.f)), second, first)
+
+
+def best_of_two(best: Population, points: Population) -> Population:
+    """The better of `best`, one row, and the best of `points`; `best` where they tie."""
+    return better_rows(best, points.take(points.best()[None]))
 
 
 def choose(mask: Array, first: Population, second: Population) -> Population:

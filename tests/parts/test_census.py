@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from handmade import LOST, points
 
+from ppsde.algorithms.pps_de import violate_alike
 from ppsde.arrays import HUGE
-from ppsde.parts.census import extent, feasible_share, filled, largest_violation, scaled, violate_alike, violation_at
+from ppsde.parts.epsilon import violation_at
+from ppsde.parts.penalties import extent, scaled
+from ppsde.parts.push_pull import filled
 
 TABLE = points((3, 1), LOST, (0, 2), (1, 3), LOST, (0, 9), (2, 4))
 NOBODY = points(LOST, LOST)
 
 
 def test_the_feasible_share_is_of_the_points_with_values() -> None:
-    assert float(feasible_share(TABLE)) == 2 / 5
-    assert float(feasible_share(NOBODY)) == 0.0
+    assert float(TABLE.feasible_share) == 2 / 5
+    assert float(NOBODY.feasible_share) == 0.0
 
 
 def test_a_violation_quantile_is_of_the_points_with_values() -> None:
@@ -29,8 +32,8 @@ def test_a_violation_quantile_is_of_the_points_with_values() -> None:
 
 
 def test_the_largest_violation_is_of_the_points_with_values() -> None:
-    assert float(largest_violation(TABLE)) == 3.0
-    assert float(largest_violation(NOBODY)) == 0.0
+    assert float(TABLE.largest_violation) == 3.0
+    assert float(NOBODY.largest_violation) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -75,4 +78,4 @@ def test_a_filled_population_keeps_its_feasible_share(dead: int) -> None:
     living = [(float(rng.random() < 0.4), 1.0) for _ in range(100 - dead)]
     population = points(*living, *[LOST] * dead)
     assert filled(population).valid.all()
-    assert filled(population).feasible.mean() == pytest.approx(float(feasible_share(population)), abs=0.07)
+    assert filled(population).feasible.mean() == pytest.approx(float(population.feasible_share), abs=0.07)

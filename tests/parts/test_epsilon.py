@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ppsde.arrays import HUGE
-from ppsde.parts.census import quantile
-from ppsde.parts.epsilon import closing, improved
+from ppsde.parts.epsilon import closing, improved, quantile
 
 
 def test_the_polynomial_by_hand() -> None:

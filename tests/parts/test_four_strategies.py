@@ -19,14 +19,20 @@ MANY = 20_000
 
 
 def learned(successes: list[int], n: int, d: int, CR: float = 0.5) -> FourStrategies:
-    fresh = FourStrategies.fresh(LSHADE44(), n, d)
+    fresh = FourStrategies.fresh(prior=2, memory_size=6, archive_size=round(2.6 * n), d=d)
     return dataclasses.replace(fresh, successes=np.array(successes), memory=Memory.fresh(4, 6, CR=CR))
+
+
+def numbers(**options: Any) -> dict[str, Any]:
+    """The numbers that LSHADE44 gives to `make`, of which some may be others."""
+    names = ("pbest", "prior", "least_share", "CR_deviation", "randrl")
+    return {name: getattr(LSHADE44(**options), name) for name in names}
 
 
 def made(strategies: FourStrategies, x: np.ndarray, size: int | None = None, **options: Any) -> Made:
     n, d = x.shape
     task = Task(np.full(d, -1e9), np.full(d, 1e9), 10**6)
-    return strategies.make(x, np.asarray(size or n), LSHADE44(**options), task, NumpyStream(7))
+    return strategies.make(x, np.asarray(size or n), task, NumpyStream(7), **numbers(**options))
 
 
 def test_strategies_are_used_as_often_as_they_succeeded() -> None:
@@ -42,7 +48,7 @@ def test_a_rare_strategy_sets_all_counts_back_for_all_members_but_the_first() ->
     assert p_of_counts(trials.strategy, [1, 1, 1, 1]) > LEVEL
     assert trials.successes.tolist() == [2, 2, 2, 2]
     first = [
-        int(strategies.make(np.zeros((4, 1)), np.asarray(4), LSHADE44(), Task(*np.ones((2, 1)), 9), rng).strategy[0])
+        int(strategies.make(np.zeros((4, 1)), np.asarray(4), Task(*np.ones((2, 1)), 9), rng, **numbers()).strategy[0])
         for rng in (NumpyStream(k) for k in range(400))
     ]
     assert p_of_counts(np.array(first), [1, 32, 32, 32]) > LEVEL
@@ -101,6 +107,6 @@ def test_trials_stay_in_the_box_whatever_the_strategy() -> None:
         successes = [int(j == k) for j in range(4)]
         strategies = learned(successes, 400, 3, CR=0.9)
         task = Task(np.full(3, -1.0), np.ones(3), 99)
-        trials = strategies.make(x, np.asarray(400), LSHADE44(least_share=0.0), task, NumpyStream(3))
+        trials = strategies.make(x, np.asarray(400), task, NumpyStream(3), **numbers(least_share=0.0))
         assert (trials.strategy == k).all()
         assert (np.abs(trials.x) <= 1).all() and (trials.x != x).any(axis=1).mean() > 0.9

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
-from ppsde.parts.indices import best_first, best_index, best_to_worst, place, ranked_pool, uniform_index
+from ppsde.parts.indices import best_first, best_index, best_to_worst, place, ranked_indices, uniform_index
 
 SIZE = 40_000
 
@@ -31,7 +31,7 @@ def test_uniform_index_steps_over_what_is_taken() -> None:
 
 def test_a_pool_steps_over_the_weight_of_what_is_taken() -> None:
     # n = 5, top 3: ranks 1 2 3 weigh 4 3 2. Without index 1 the places are 0 0 0 0 2 2.
-    pool = ranked_pool(5, 3)
+    pool = ranked_indices(5, 3)
     assert pool.weights.tolist() == [4, 3, 2, 0, 0]
     u = (np.arange(6) + 0.5) / 6
     assert pool.draw(u, np.full(6, 1)).tolist() == [0, 0, 0, 0, 2, 2]
@@ -63,7 +63,7 @@ def test_uniform_index_is_allowed_and_reaches_every_allowed_index(data: st.DataO
 @given(st.data())
 def test_a_ranked_draw_is_allowed_and_reaches_every_allowed_index(data: st.DataObject) -> None:
     n = data.draw(st.integers(6, 14))
-    pool = ranked_pool(n, data.draw(st.sampled_from([(n + 1) // 2, n])))
+    pool = ranked_indices(n, data.draw(st.sampled_from([(n + 1) // 2, n])))
     taken = data.draw(st.lists(st.integers(0, n - 1), unique=True, max_size=2))
     allowed = [i for i in range(n) if i not in taken and pool.weights[i] > 0]
     places = [i for i in allowed for _ in range(pool.weights[i])]
@@ -97,7 +97,7 @@ def redrawn_rank(rng: np.random.Generator, n: int, top: int, taken: set[int]) ->
 def test_a_ranked_draw_has_the_law_of_the_papers_redrawing(n: int, top: int, taken: set[int]) -> None:
     rng = np.random.default_rng(2)
     by_loop = [redrawn_rank(rng, n, top, taken) for _ in range(SIZE // 4)]
-    at_once = ranked_pool(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
+    at_once = ranked_indices(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
     assert not set(at_once.tolist()) & taken
     assert p_of_same_counts(by_loop, at_once) > LEVEL
     flat = rng.choice([r for r in range(top) if r not in taken], SIZE)
@@ -115,8 +115,8 @@ def test_successive_draws_are_distinct_even_at_the_extremes() -> None:
     corners = np.array(list(itertools.product([*EXTREMES, 0.3, 0.5], repeat=3))).T
     for i in range(n):
         target = np.full(corners.shape[1], i)
-        r1 = ranked_pool(n, 4).draw(corners[0], target)
-        r2 = ranked_pool(n, 4).draw(corners[1], target, r1)
+        r1 = ranked_indices(n, 4).draw(corners[0], target)
+        r2 = ranked_indices(n, 4).draw(corners[1], target, r1)
         r3 = uniform_index(corners[2], n, target, r1, r2)
         drawn = np.sort(np.stack([target, r1, r2, r3]), axis=0)
         assert (np.diff(drawn, axis=0) > 0).all()

@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law, p_of_same_law
 
-from ppsde.parts.memory import Means, by_rank, positive_cauchy
+from ppsde.algorithms.jade import Means
+from ppsde.algorithms.lshade44_ide import by_rank
+from ppsde.parts.memory import positive_cauchy
 
 SIZE = 20_000
 

@@ -7,7 +7,7 @@ import pytest
 from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 
 from ppsde.algorithm import Task
-from ppsde.algorithms.ude import around_the_best, with_the_best_of
+from ppsde.algorithms.ude import around_the_best, with_best_replaced
 from ppsde.engines.compiled import float64
 from ppsde.parts.rules import Feasibility
 from ppsde.population import Population
@@ -61,14 +61,14 @@ def test_between_one_and_all_components_change_all_numbers_of_them_alike() -> No
 def test_the_best_step_replaces_the_best_member_unless_it_is_worse() -> None:
     before = population([3.0, 1.0, 2.0], [0.0, 1.0, 2.0])
     steps = population([9.0, 2.5, -7.0], [0.0, 0.0, 0.1])
-    after = with_the_best_of(Feasibility(), steps, before)
+    after = with_best_replaced(Feasibility(), steps, before)
     assert after.f.tolist() == [2.5, 1.0, 2.0]
     assert after.violation.tolist() == [0.0, 1.0, 2.0]
     assert after.x.tolist() == [steps.x[1].tolist(), *before.x[1:].tolist()]
     worse = population([3.5, -7.0], [0.0, 0.1])
-    assert with_the_best_of(Feasibility(), worse, before).f.tolist() == before.f.tolist()
+    assert with_best_replaced(Feasibility(), worse, before).f.tolist() == before.f.tolist()
     failed = population([np.inf], [np.inf])
-    assert with_the_best_of(Feasibility(), failed, before).f.tolist() == before.f.tolist()
+    assert with_best_replaced(Feasibility(), failed, before).f.tolist() == before.f.tolist()
 
 
 def test_jax_takes_the_same_steps() -> None:
@@ -85,5 +85,5 @@ def test_jax_takes_the_same_steps() -> None:
         before_there, steps_there = (
             Population(*map(jnp.asarray, (p.x, p.f, p.violation, p.g, p.h))) for p in (before, steps)
         )
-        after = with_the_best_of(Feasibility(), steps_there, before_there)
-    np.testing.assert_array_equal(after.x, with_the_best_of(Feasibility(), steps, before).x)
+        after = with_best_replaced(Feasibility(), steps_there, before_there)
+    np.testing.assert_array_equal(after.x, with_best_replaced(Feasibility(), steps, before).x)

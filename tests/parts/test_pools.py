@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
+from ppsde.algorithms.ude import Pairs
 from ppsde.engines.compiled import float64
-from ppsde.parts.memory import ParameterPool, any_of, any_pair
+from ppsde.parts.memory import any_of, any_pair
 
 PAIRS = ((1.0, 0.1), (1.0, 0.9), (0.8, 0.2))
 
@@ -26,9 +27,9 @@ def test_every_pair_comes_as_often_and_no_other() -> None:
     assert p_of_counts(drawn, [1, 1, 1]) > LEVEL
 
 
-def test_a_pool_stands_in_for_a_memory_and_needs_only_the_number_that_would_draw_a_cell() -> None:
+def test_pairs_stand_in_for_a_memory_and_need_only_the_number_that_would_draw_a_cell() -> None:
     u = np.array([0.2, 0.7])
-    F, CR = ParameterPool(PAIRS[1:]).draw(np.array([0, 2]), u, np.array([0.5, 0.9]), np.array([3.0, -3.0]))
+    F, CR = Pairs(PAIRS[1:]).draw(np.array([0, 2]), u, np.array([0.5, 0.9]), np.array([3.0, -3.0]))
     assert (F.tolist(), CR.tolist()) == ([1.0, 0.8], [0.9, 0.2])
 
 

@@ -18,13 +18,12 @@ from ppsde.parts.rules import (
     Rule,
     accepts,
     best_of,
-    better,
     gain,
     push,
     ranking,
-    stochastic_ranking,
 )
-from ppsde.population import Population
+from ppsde.parts.stochastic import stochastic_ranking
+from ppsde.population import Population, better
 
 inf = math.inf
 

@@ -7,8 +7,8 @@ import pytest
 from handmade import LOST, points
 from statistics_of_draws import LEVEL, p_of_counts
 
-from ppsde.parts.rules import accepts, best_of, gain, stochastic_ranking
-from ppsde.parts.stochastic import PROBABILITY, Coin, Stochastic
+from ppsde.parts.rules import accepts, best_of, gain
+from ppsde.parts.stochastic import PROBABILITY, Coin, Stochastic, stochastic_ranking
 from ppsde.population import Population
 from ppsde.streams import NumpyStream, Tape
 

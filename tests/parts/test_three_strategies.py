@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -14,7 +15,7 @@ from ppsde.algorithms.pps_de import PPSDE
 from ppsde.parts.indices import trio
 from ppsde.parts.memory import Memory
 from ppsde.parts.repairs import REPAIRS
-from ppsde.parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, best_count, trials_of
+from ppsde.parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, ThreeStrategies, best_count
 from ppsde.parts.variation import binomial, current_to_pbest_1, rand_1
 from ppsde.streams import NumpyStream, Stream, Tape
 
@@ -26,13 +27,7 @@ STRATEGY = np.repeat([RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST], N)
 M = len(TARGETS)
 
 
-@dataclass(frozen=True)
-class Settings:
-    parents: str = "ranked-top"
-    pbest: int | float | tuple[int, int] = 3
-    repair: str = "reflect"
-    K: str = "F"
-    current_to_rand_crossover: bool = False
+Settings = partial(ThreeStrategies, parents="ranked-top", pbest=3, repair="reflect")
 
 
 @dataclass
@@ -44,10 +39,10 @@ class Case:
     u: np.ndarray  # (M, D), of the crossover
     draws: list[np.ndarray]  # (5, M), (3, M), (M,), and spare ones
 
-    def trials(self, settings: Settings, task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return trials_of(self.x, TARGETS, STRATEGY, self.u, self.memory, settings, task, Tape(self.draws))
+    def trials(self, settings: ThreeStrategies, task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return settings.trials(self.x, TARGETS, STRATEGY, self.u, self.memory, task, Tape(self.draws))
 
-    def rows_by_name(self, settings: Settings) -> np.ndarray:
+    def rows_by_name(self, settings: ThreeStrategies) -> np.ndarray:
         """The same before the repair, strategy by strategy."""
         (u_cell, u_F, u_best, u_kept, u_K), u_parents, z = self.draws[:3]
         made = np.empty((M, D))
@@ -61,13 +56,13 @@ class Case:
             if strategy == RAND:
                 mutants = rand_1(self.x, r1, r2, r3, F)
             elif strategy == CURRENT_TO_RAND:
-                K = F if settings.K == "F" else u_K[rows]
+                K = u_K[rows] if settings.random_K else F
                 x = self.x
                 mutants = x[i] + K[:, None] * (x[r1] - x[i]) + F[:, None] * (x[r2] - x[r3])
             else:
                 mutants = current_to_pbest_1(self.x, i, pbest, r2, r3, F)
             kept = np.floor(u_kept[rows] * D).astype(int)
-            crossed = strategy != CURRENT_TO_RAND or settings.current_to_rand_crossover
+            crossed = strategy != CURRENT_TO_RAND or settings.cross_current_to_rand
             made[rows] = binomial(mutants, self.x[i], CR, self.u[rows], kept) if crossed else mutants
         return made
 
@@ -90,14 +85,14 @@ def case(seed: int) -> Case:
 EVERY = [
     *(Settings(parents=scheme) for scheme in get_args(get_type_hints(PPSDE)["parents"])),
     *(Settings(pbest=pbest) for pbest in (2, 100, 0.05, 0.5)),
-    Settings(K="random"),
-    Settings(current_to_rand_crossover=True),
-    Settings(parents="best-of-three", K="random", current_to_rand_crossover=True),
+    Settings(random_K=True),
+    Settings(cross_current_to_rand=True),
+    Settings(parents="best-of-three", random_K=True, cross_current_to_rand=True),
 ]
 
 
 @pytest.mark.parametrize("settings", EVERY, ids=str)
-def test_every_row_is_what_its_named_strategy_makes(settings: Settings) -> None:
+def test_every_row_is_what_its_named_strategy_makes(settings: ThreeStrategies) -> None:
     for seed in range(5):
         made, F, CR = case(seed).trials(settings, WIDE)
         np.testing.assert_allclose(made, case(seed).rows_by_name(settings), rtol=1e-12, atol=1e-14)
@@ -135,7 +130,7 @@ def test_by_hand() -> None:
     box = Task(np.full(2, -100.0), np.full(2, 100.0), 1)
     tape = Tape([uniform, u_parents, np.zeros(3)])
     settings = Settings(parents="uniform", pbest=2)
-    made, F, CR = trials_of(x, i, strategy, np.full((3, 2), 0.5), memory, settings, box, tape)
+    made, F, CR = settings.trials(x, i, strategy, np.full((3, 2), 0.5), memory, box, tape)
     np.testing.assert_allclose(F, 0.5, rtol=1e-12)
     assert CR.tolist() == [0.0, 0.0, 0.0]
     expected = [
@@ -149,9 +144,7 @@ def test_by_hand() -> None:
 def test_a_row_does_not_depend_on_the_others() -> None:
     one, rows = case(3), np.array([40, 3, 17])
     draws = [one.draws[0][:, rows], one.draws[1][:, rows], one.draws[2][rows]]
-    some, F, CR = trials_of(
-        one.x, TARGETS[rows], STRATEGY[rows], one.u[rows], one.memory, Settings(), TASK, Tape(draws)
-    )
+    some, F, CR = Settings().trials(one.x, TARGETS[rows], STRATEGY[rows], one.u[rows], one.memory, TASK, Tape(draws))
     every, all_F, all_CR = one.trials(Settings(), TASK)
     np.testing.assert_allclose(some, every[rows], rtol=1e-13)
     np.testing.assert_allclose([F, CR], [all_F[rows], all_CR[rows]], rtol=1e-13)
@@ -174,7 +167,7 @@ def test_a_range_of_counts_moves_only_what_is_led_by_a_pbest() -> None:
     one = case(4)
     draws = [*one.draws[:3], np.full(M, EXTREMES[1]), one.draws[3]]
     arguments = (one.x, TARGETS, STRATEGY, one.u, one.memory)
-    ranged = trials_of(*arguments, Settings(pbest=(2, 9)), WIDE, Tape(draws))[0]
+    ranged = Settings(pbest=(2, 9)).trials(*arguments, WIDE, Tape(draws))[0]
     np.testing.assert_array_equal(ranged, one.trials(Settings(pbest=9), WIDE)[0])
     moved = (ranged != one.trials(Settings(pbest=2), WIDE)[0]).any(axis=1)
     assert moved[STRATEGY == CURRENT_TO_PBEST].any() and not moved[STRATEGY != CURRENT_TO_PBEST].any()
@@ -184,8 +177,8 @@ def test_where_no_component_is_certain_a_trial_at_rate_zero_is_its_target() -> N
     one = case(5)
     one.memory = Memory(one.memory.F, np.zeros_like(one.memory.CR), one.memory.next)
     draws = [*one.draws[:2], np.zeros(M), one.draws[3]]
-    arguments = (one.x, TARGETS, STRATEGY, one.u, one.memory, Settings(), WIDE)
-    made, certain = (trials_of(*arguments, Tape(draws), certain=flag)[0] for flag in (False, True))
+    arguments = (one.x, TARGETS, STRATEGY, one.u, one.memory, WIDE)
+    made, certain = (Settings(certain_component=flag).trials(*arguments, Tape(draws))[0] for flag in (False, True))
     changed, surely = (made != one.x[TARGETS]).sum(axis=1), (certain != one.x[TARGETS]).sum(axis=1)
     assert changed[STRATEGY != CURRENT_TO_RAND].max() == 0 and (changed[STRATEGY == CURRENT_TO_RAND] == D).all()
     assert (surely[STRATEGY != CURRENT_TO_RAND] == 1).all()

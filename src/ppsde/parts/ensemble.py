@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, namespace
-from ..population import Population
+from ..population import Keys, Population
 from ..streams import Stream
 from .epsilon import Closing
 from .penalties import Distance
-from .rules import Epsilon, Feasibility, Keys, Points, Rule, ranking
+from .rules import Epsilon, Feasibility, Points, Rule, ranking
 from .stochastic import Coin, falling, of_each_row
 
 

@@ -39,7 +39,7 @@ def uniform_index(u: Array, n: Array | int, *taken: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Pool:
+class WeightedIndices:
     """Indices with integer weights to draw by."""
 
     weights: np.ndarray  # (n,)
@@ -55,7 +55,7 @@ class Pool:
         Examples
         --------
         >>> import numpy as np
-        >>> ranked_pool(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
+        >>> ranked_indices(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
         array([1, 2, 2])
         """
         xp = namespace(u)
@@ -74,12 +74,12 @@ class Pool:
 
 
 @lru_cache(maxsize=64)
-def ranked_pool(n: int, size: int) -> Pool:
+def ranked_indices(n: int, size: int) -> WeightedIndices:
     """Ranks r = 1 .. size of n with weight n - r: what accepting a uniform rank with probability (n - r) / n gives."""
     weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
     index = np.repeat(np.arange(n), weights) if ends[-1] <= LONGEST_INDEX else None
-    return Pool(weights, ends - weights, ends, index)
+    return WeightedIndices(weights, ends - weights, ends, index)
 
 
 def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
@@ -134,9 +134,9 @@ def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) 
 
     def parent(u: Array, *taken: Array) -> Array:
         if scheme == "ranked-top":
-            return ranked_pool(n, (n + 1) // 2).draw(u, *taken)
+            return ranked_indices(n, (n + 1) // 2).draw(u, *taken)
         index = uniform_index(u, n, *taken)
-        return xp.where(is_rand, ranked_pool(n, n).draw(u, *taken), index) if scheme == "ranked-rand" else index
+        return xp.where(is_rand, ranked_indices(n, n).draw(u, *taken), index) if scheme == "ranked-rand" else index
 
     r1 = xp.where(guide >= 0, guide, parent(u[0], i))
     r2 = parent(u[1], i, r1)

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array, namespace
-from .rules import repeated
+from ..arrays import Array, namespace, repeated
 
 LEAST_SINGULAR_VALUE = 1e-12  # smaller ones count as none, and so do those lost in the rounding of the largest
 LEAST_PRODUCT = 1e-30  # of two rows, the largest entry being 1; below, one of them is lost in rounding

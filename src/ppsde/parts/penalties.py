@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import HUGE, Array, namespace
-from ..population import Population
+from ..population import Keys, Population
 from ..streams import Stream
-from .census import extent, feasible_share, largest_violation, scaled
-from .rules import Keys, Penalty, Points, by_keys, ranking, unchanged
+from .rules import Penalty, Points, by_keys, ranking, unchanged
 
 C, ALPHA = 0.5, 2.0  # Joines and Houck
 START, WINDOW, LIGHTER, HEAVIER = 1.0, 10, 2.0, 1.5  # Hadj-Alouane and Bean: lambda(1), k, beta1, beta2
@@ -82,6 +81,21 @@ class Adaptive:
         return Adaptive(weight, self.generation + 1, feasible)
 
 
+def extent(values: Array, among: Array) -> tuple[Array, Array]:
+    """The smallest and the largest finite value of some rows; 0 and 0 if there are none."""
+    xp = namespace(values)
+    known = among & xp.isfinite(values)
+    some = known.any()
+    low, high = xp.where(known, values, np.inf).min(), xp.where(known, values, -np.inf).max()
+    return xp.where(some, low, 0.0), xp.where(some, high, 0.0)
+
+
+def scaled(values: Array, low: Array, high: Array) -> Array:
+    """(values - low) / (high - low), or only moved by low where that would divide by 0."""
+    half = high / 2 - low / 2  # halves, so that nothing overflows
+    return (values / 2 - low / 2) / namespace(values).where(half > 0, half, 0.5)
+
+
 @dataclass(frozen=True)
 class Distance:
     """Tessema and Yen's modified fitness, distance plus penalty, with both f and violation v normalised.
@@ -98,7 +112,7 @@ class Distance:
     @classmethod
     def of(cls, population: Population) -> Distance:
         low, high = extent(population.f, population.valid)
-        return cls(feasible_share(population), low, high, largest_violation(population))
+        return cls(population.feasible_share, low, high, population.largest_violation)
 
     def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)

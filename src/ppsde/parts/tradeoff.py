@@ -21,10 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, namespace, when
-from ..population import Population, Scores
+from ..population import Keys, Population, Scores
 from ..streams import Stream
-from .census import extent, feasible_share, scaled
-from .rules import Keys, Points, by_keys, unchanged
+from .penalties import extent, scaled
+from .rules import Points, by_keys, unchanged
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TradeOff:
     @classmethod
     def of(cls, population: Population) -> TradeOff:
         xp = namespace(population.f)
-        share = feasible_share(population)
+        share = population.feasible_share
         best, worst = extent(population.f, population.feasible)
         floor = share * best + (1.0 - share) * worst
         raised = xp.where(population.feasible, population.f, xp.maximum(population.f, floor))
