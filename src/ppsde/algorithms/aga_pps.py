@@ -97,7 +97,7 @@ class AGAPPS:
     closes
         Tc, the share of the generations after which epsilon is 0.
     repair
-        What is done with components out of bounds.
+        How components out of bounds are brought back into the box.
     """
 
     population_size: int | None = None

@@ -68,7 +68,7 @@ class IUDE:
     pbest_least
         Least p: pbest is one of the p best members, p being drawn for each trial.
     pbest_most
-        Largest p.
+        Largest p; see `pbest_least`.
     strategy_window
         Lp, the number of generations whose wins decide the strategies of the bottom half.
     equal_generations
@@ -78,7 +78,7 @@ class IUDE:
     parents
         How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
     repair
-        What is done with components out of bounds.
+        How components out of bounds are brought back into the box.
     certain_component
         Whether crossover takes one component from the mutant whatever CR is.
     """

@@ -60,7 +60,7 @@ class JDE:
     largest_F
         See `least_F`.
     repair
-        What is done with components out of bounds.
+        How components out of bounds are brought back into the box.
     rule
         Name of the constraint-handling technique; see docs/rules.md.
     """

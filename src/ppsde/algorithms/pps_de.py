@@ -120,7 +120,7 @@ class PPSDE:
     parents
         How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
     repair
-        What is done with components out of bounds.
+        How components out of bounds are brought back into the box.
     K
         Factor of the first difference of DE/current-to-rand/1: F, or a uniform number.
     current_to_rand_crossover

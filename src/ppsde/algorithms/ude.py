@@ -71,7 +71,7 @@ class UDE:
     parents
         How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
     repair
-        What is done with components out of bounds.
+        How components out of bounds are brought back into the box.
     local_steps
         Number of trials around the best member in a generation.
     rule
