@@ -1,4 +1,4 @@
-"""Checks of values that users pass; a wrong one raises a ValueError that names it and what was expected."""
+"""Checks of values that users pass; a wrong one raises a ValueError that names the value and what was expected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
 
 
 def check_choices(settings: Any) -> None:
-    """Every setting declared as a `Literal` must be one of its choices."""
+    """Raise ValueError unless every setting declared as a `Literal` is one of its choices."""
     for name, kind in typing.get_type_hints(type(settings)).items():
         value = getattr(settings, name)
         if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
@@ -37,7 +37,7 @@ def check_choices(settings: Any) -> None:
 
 
 def check_range(settings: Any, low: float, high: float, *names: str) -> None:
-    """Every named setting must be a number from low to high."""
+    """Raise ValueError unless every named setting is a number from low to high."""
     for name in names:
         value = getattr(settings, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
@@ -45,13 +45,13 @@ def check_range(settings: Any, low: float, high: float, *names: str) -> None:
 
 
 def check_count(settings: Any, least: int, *names: str) -> None:
-    """Every named setting must be an int, `least` or more."""
+    """Raise ValueError unless every named setting is an int >= `least`."""
     for name in names:
         check_int(name, getattr(settings, name), least, numpy=False)
 
 
 def check_flag(settings: Any, *names: str) -> None:
-    """Every named setting must be True or False."""
+    """Raise ValueError unless every named setting is True or False."""
     for name in names:
         if not isinstance(getattr(settings, name), bool):
             raise ValueError(f"{name} must be True or False; got {getattr(settings, name)!r}")

@@ -201,8 +201,8 @@ class AGAPPS:
         start = xp.where(alone, x, trials)
         return polynomial_mutation(start, task.lower, task.upper, self.index, rng.uniform(n, d), chosen)
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         rates = state.successes.rates

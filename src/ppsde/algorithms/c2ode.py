@@ -113,7 +113,7 @@ class C2oDE:
             closing=state.closing.at(xp.where(restart, state.closing.elapsed, later)),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best point of the last population."""
         return state.population.take(state.population.best()[None])
 

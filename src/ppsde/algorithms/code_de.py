@@ -85,7 +85,7 @@ class CoDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best point of the last population."""
         return state.population.take(state.population.best()[None])
 

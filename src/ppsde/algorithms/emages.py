@@ -193,7 +193,7 @@ class EMAgES:
         elapsed = xp.where(g > 1, g / horizon, 0.0)
         return replace(state.level, elapsed=xp.where(g + 1 >= horizon, 1.0, elapsed))
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         return state.incumbent
 
     def watch(self, state: State) -> dict[str, Array]:

@@ -157,9 +157,9 @@ class IUDE:
             memory=state.memory.learn(strategy, F, CR, gains),  # step 9
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best point that ever was in a population, which the program stores separately."""
-        return kept
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         rates = self._rates(state)

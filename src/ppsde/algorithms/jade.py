@@ -107,8 +107,8 @@ class JADE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"mean_F": state.means.F, "mean_CR": state.means.CR, "archived": state.archive.size}

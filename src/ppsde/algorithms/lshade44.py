@@ -157,7 +157,7 @@ class LSHADE44:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best of the last population."""
         return state.population.take(state.population.best()[None])
 

@@ -206,7 +206,7 @@ class LSHADE44IDE:
             individual=Individual.fresh(task.max_evaluations - state.evaluations, m, xp),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best of the last population."""
         return state.population.take(state.population.best()[None])
 

@@ -315,8 +315,8 @@ class PPSDE:
             cross_current_to_rand=self.current_to_rand_crossover,
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {

@@ -140,8 +140,8 @@ class SaDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         rates = state.history.rates(state.generation, self.least_share)
@@ -155,7 +155,7 @@ class SaDE:
 
 @dataclass(frozen=True)
 class History:
-    """The trials of the learning period, in a ring buffer: what made them, and whether they survived."""
+    """The trials of the learning period, in a ring buffer: strategy, CR, and whether they survived."""
 
     strategy: Array  # (window, n), -1 before there were any
     CR: Array  # (window, n)

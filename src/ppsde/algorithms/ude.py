@@ -150,7 +150,7 @@ class UDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The first of the last population: the best by the rule, feasible or not."""
         return state.population.take(slice(0, 1))
 

@@ -13,7 +13,7 @@ from .indices import place
 
 TINY = float(np.finfo(float).tiny)  # the smallest F, where rounding would give 0
 SPREAD = 0.1  # scale of the Cauchy law of F and standard deviation of the normal law of CR around a memory cell
-CLOSED = -np.inf  # a cell of CR that gives 0 for ever: what is added to it changes nothing (L-SHADE's terminal value)
+CLOSED = -np.inf  # a cell of CR that always gives 0, whatever is added to it (L-SHADE's terminal value)
 
 
 def positive_cauchy(location: Array, u: Array) -> Array:
@@ -33,7 +33,7 @@ def clipped_normal(location: Array, z: Array, deviation: float = SPREAD) -> Arra
 
 @dataclass(frozen=True)
 class Memory:
-    """H cells for F and for CR per strategy, written in turn: what did well lately."""
+    """H cells for F and for CR per strategy, written in turn with means of successful values."""
 
     F: Array  # (strategies, H)
     CR: Array  # (strategies, H)

@@ -1,4 +1,4 @@
-"""Penalties whose weight moves: with the generations, by what the best points are like, or by the whole population.
+"""Penalties whose weight changes: with the generations, with the feasibility of the best, or with the whole population.
 
 `Dynamic`: Joines, Houck, "On the use of non-stationary penalty functions to solve nonlinear constrained optimization
     problems with GA's", ICEC 1994.
@@ -12,7 +12,7 @@ Deviations (the publication says / we do / because)
   Hadj-Alouane and Bean     any beta1, beta2 > 1, not equal / 2 and 1.5, over 10 generations / it gives no numbers
   the weight                any / from 1e-10 to 1e10 / a weight of 0 could never grow again
   Tessema and Yen           each constraint by its own largest violation, mean / the sum by its largest / as above
-  whom they normalise by    all points to be compared / the population / trials and parents must have one measure
+  range to normalise by     all points to be compared / the population / trials and parents must have one measure
   f outside that range      cannot be / below 0 counts for feasible points, not for infeasible ones / or a lower f would
                             be a larger distance
 """
@@ -55,7 +55,7 @@ class Dynamic:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """f + weight violation: less weight after generations whose best was feasible, more after such where it was not."""
+    """f + weight violation; the weight falls after generations with a feasible best point, else it grows."""
 
     weight: Array
     generation: Array  # how many were made
@@ -128,7 +128,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class SelfAdaptive:
-    """Tessema and Yen's fitness, by the present population."""
+    """Tessema and Yen's fitness, normalised by the current population."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Distance:
         return Distance.of(population)

@@ -1,11 +1,8 @@
 """Rules: which of two points is better when there are constraints. A rule is two keys, compared in order.
 
 Points without values (not `valid`) come last under every rule, are never accepted and never count as a success.
-Stochastic ranking is the one rule that is not two keys; it stands at the end.
-
-A rule that stays: the technique of a run that judges by the same rule from its first generation to its last.
-
-What most techniques share stands here too: ranks by the keys of the rule, and no state to move on.
+`Fixed` is the technique that uses the same rule in every generation; `by_keys` and `unchanged` are methods that most
+techniques share.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ class Feasibility:
 
 @dataclass(frozen=True)
 class Epsilon:
-    """The same, with violations up to epsilon counted as none."""
+    """The feasibility rule with violations up to epsilon counted as 0."""
 
     epsilon: Array | float
 
@@ -60,7 +57,7 @@ class Penalty:
 
 @dataclass(frozen=True)
 class Death:
-    """Feasible points by their objective; the infeasible behind them, all alike: a death penalty."""
+    """Feasible points by their objective, then all infeasible ones, which are equal: a death penalty."""
 
     def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)
@@ -75,14 +72,14 @@ def push() -> Rule:
 
 
 def accepts(rule: Rule, trials: Points, parents: Points) -> Array:
-    """Where a trial may replace its parent: it has values and is not worse."""
+    """Where a trial may replace its parent: it is valid and not worse."""
     return ~better(rule.keys(parents), rule.keys(trials)) & trials.valid
 
 
 def gain(rule: Rule, trials: Points, parents: Points) -> Array:
-    """How much better a strictly better trial is, 0 elsewhere: in f where f decided, in violation where that did.
+    """The gain of each strictly better trial, 0 elsewhere: in f where f decided, in violation where that did.
 
-    A trial better than a point without values gains nothing that could be measured.
+    A trial that is better than a point without values has no measurable gain: 0.
     """
     xp = namespace(trials.f)
     new, old = rule.keys(trials), rule.keys(parents)
@@ -96,9 +93,9 @@ def ranking(rule: Rule, points: Points) -> Array:
 
 
 def best_of(rule: Rule, points: Population, groups: int) -> Array:
-    """The rows of the best of k-th points: `groups` blocks of m rows, of which the k-th rows compete; (m,).
+    """For each target k, the row of its best trial (m,).
 
-    Only a strictly better point wins, so ties go to the earlier block.
+    `points` are `groups` blocks of m trials; row k of every block is a trial of target k. Ties go to the earlier block.
     """
     xp = namespace(points.f)
     first, second = rule.keys(points)
@@ -111,12 +108,12 @@ def best_of(rule: Rule, points: Population, groups: int) -> Array:
 
 
 def by_keys(technique: Any, rule: Rule, population: Population, rng: Stream) -> Array:
-    """The `rank` of a technique that has no other order than its rule's."""
+    """The `rank` of a technique that ranks by the keys of its rule."""
     return ranking(rule, population)
 
 
 def unchanged(technique: Any, population: Population, elapsed: Array) -> Any:
-    """The `after` of a technique that keeps nothing from one generation to the next."""
+    """The `after` of a technique without a state."""
     return technique
 
 

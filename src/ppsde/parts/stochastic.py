@@ -1,11 +1,11 @@
-"""Stochastic ranking as a technique: now and then the objective alone decides, whatever the constraints say.
+"""Stochastic ranking as a technique: with some probability the objective alone decides a comparison.
 
 Runarsson, Yao, "Stochastic ranking for constrained evolutionary optimization", IEEE Transactions on Evolutionary
 Computation 4 (2000).
 
 Deviations (the publication says / we do / because)
   selection                 the best of a ranking of all offspring survive / ranks as there; a trial against its parent
-                            by a coin of their own / differential evolution has one-to-one survival
+                            by a coin toss / differential evolution has one-to-one survival
   probability               0.45 / in ranks; of the coins it falls linearly from 0.475 to 0.025, as in Mallipeddi and
                             Suganthan's ensemble / a coin has no ranking to correct it: at 0.45 no population settles
   a sweep without a swap    ends the ranking / n sweeps always / arrays of fixed shape; such a sweep is rare
@@ -28,12 +28,12 @@ FIRST, LAST = 0.475, 0.025  # of a coin, at the start and at the end of the budg
 
 
 def falling(elapsed: Array) -> Array:
-    """The probability of a coin along a run."""
+    """The probability of a coin after a share `elapsed` of the run."""
     return FIRST + (LAST - FIRST) * elapsed
 
 
 def of_each_row(values: Array, points: Points) -> Array:
-    """The values (n,) of the members for points of any number of rows: row k is of member k modulo n."""
+    """The values (n,) of the members repeated for points of any number of rows; row k is of member k modulo n."""
     m, n = points.f.shape[0], values.shape[0]
     return values if m == n else values[namespace(values).arange(m) % n]
 
@@ -97,7 +97,7 @@ def _neighbours(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def stochastic_rank(population: Population, probability: Array | float, rng: Stream) -> Array:
-    """The rows ranked in as many sweeps as there are."""
+    """The rows ranked by stochastic ranking in n sweeps."""
     n = population.size
     return stochastic_ranking(population, rng.uniform(n, n // 2 + 1), probability)
 
