@@ -1,4 +1,4 @@
-"""Push and pull: when the push ends and what epsilon does then, worked by hand."""
+"""Push and pull: when the push ends and how epsilon goes then, worked by hand; and as a technique."""
 
 from __future__ import annotations
 
@@ -8,10 +8,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from handmade import LOST, points
 
-from ppsde.parts.push_pull import ByQuantile, Improved, Polynomial, Progress, PushPull, Schedule, Stage
+from ppsde.arrays import HUGE
+from ppsde.parts.push_pull import (
+    ByQuantile,
+    Improved,
+    Polynomial,
+    Progress,
+    PushAndPull,
+    PushPull,
+    Schedule,
+    Stage,
+    filled,
+)
 from ppsde.parts.rules import accepts
 from ppsde.population import Population
+from ppsde.streams import NumpyStream
+
+# Push and pull: when the push ends and what epsilon does then, worked by hand.
+
 
 GUARD = 1e-6
 
@@ -226,3 +242,79 @@ def test_the_rule_of_the_stage_is_the_objective_then_epsilon() -> None:
     assert accepts(pulling.rule, feasible, low_f)[0] and not accepts(pulling.rule, low_f, feasible)[0]
     nothing = population(math.inf)
     assert not accepts(pushing.rule, nothing, feasible)[0]
+
+
+# Push and pull told of the share of the budget: the switch, the pull, its end.
+
+
+def level(technique: PushAndPull, elapsed: float = 0.1) -> float:
+    return float(technique.rule(points((0, 0)), np.asarray(elapsed), NumpyStream(1)).epsilon)
+
+
+def after(technique: PushAndPull, population: Population, elapsed: float) -> PushAndPull:
+    return technique.after(population, np.asarray(elapsed))
+
+
+def test_it_starts_by_ignoring_the_constraints() -> None:
+    rule = PushAndPull.fresh().rule(points((0, 3)), np.asarray(0.0), NumpyStream(1))
+    assert accepts(rule, points((1e300, 1), LOST), points((0, 3), (0, 3))).tolist() == [True, False]
+
+
+def test_it_pulls_when_the_minimum_has_not_fallen_for_a_window() -> None:
+    table = points((4, 1), (0, 5), LOST)
+    technique = PushAndPull.fresh()
+    for generation in range(1, 26):
+        technique = after(technique, table, 0.001 * generation)
+        assert level(technique) == HUGE
+    technique = after(technique, table, 0.026)
+    assert level(technique) == pytest.approx(3.6)  # the largest violation, 4, and at once (1 - 0.1) of it
+    assert level(after(technique, table, 0.027)) == pytest.approx(3.24)
+
+
+def falling(generation: int) -> Population:
+    return points((2, 100.0 - generation), (0, 500.0))
+
+
+def test_a_push_that_goes_on_ends_after_a_part_of_the_budget() -> None:
+    technique = PushAndPull.fresh()
+    for generation in range(1, 31):
+        technique = after(technique, falling(generation), generation / 100)
+        assert level(technique) == HUGE
+    assert level(after(technique, falling(31), 0.31)) == pytest.approx(1.8)
+
+
+def test_epsilon_is_zero_towards_the_end_of_the_budget() -> None:
+    technique = PushAndPull.fresh()
+    for generation in range(1, 90):
+        technique = after(technique, falling(generation), generation / 100)
+    assert 0 < level(technique) < 2
+    assert level(after(technique, falling(90), 0.9)) == 0.0
+
+
+def test_it_reopens_when_nearly_all_are_feasible_and_dead_rows_are_not_counted() -> None:
+    technique = PushAndPull.fresh()
+    for generation in range(1, 32):
+        technique = after(technique, falling(generation), generation / 100)
+    half_dead = points(*[(0.0, 1.0)] * 20, *[LOST] * 20)
+    reopened = after(technique, half_dead, 32 / 100)
+    assert level(reopened) == pytest.approx(2 * (1 - 0.32 / 0.9) ** 2)
+
+
+TABLE = points((3, 1), LOST, (0, 2), (1, 3), LOST, (0, 9), (2, 4))
+NOBODY = points(LOST, LOST)
+
+
+def test_a_population_filled_with_its_points_that_have_values() -> None:
+    # Five of seven: places 0 .. 6 take floor(k 5 / 7) = 0 0 1 2 2 3 4 of them, in their order.
+    assert filled(TABLE).f.tolist() == [1, 1, 2, 3, 3, 9, 4]
+    assert filled(TABLE).violation.tolist() == [3, 3, 0, 1, 1, 0, 2]
+    assert not filled(NOBODY).valid.any()
+
+
+@pytest.mark.parametrize("dead", [0, 10, 37, 70])
+def test_a_filled_population_keeps_its_feasible_share(dead: int) -> None:
+    rng = np.random.default_rng(dead)
+    living = [(float(rng.random() < 0.4), 1.0) for _ in range(100 - dead)]
+    population = points(*living, *[LOST] * dead)
+    assert filled(population).valid.all()
+    assert filled(population).feasible.mean() == pytest.approx(float(population.feasible_share), abs=0.07)
