@@ -15,6 +15,7 @@ Deviations (the paper, or the programs of its family, say / we do / because)
   epsilon that starts     below exp(-6) would grow / stays / an epsilon that grows makes no sense
   epsilon closes          from t = 0.5 on / after t = 0.5 / the formula is shared with IUDE
   restart                 within a generation / is one of its own, whose trials are not made / the same evaluations
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/c2ode.py) fed the same draws; the printed D = 10 means.
 """
 

@@ -21,6 +21,7 @@ Deviations (the publication and its program say / we do / because)
 The variants of their later analysis (ACM Transactions on Evolutionary Learning and Optimization) are settings: without
 repair `repair_probability` 0, without epsilon `epsilon` False, without back-calculation `back_calculation` False,
 without limit `largest_sigma` 1e300, without matrix `adapt_matrix` False.
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/emages.py) fed the same draws.
 """
 

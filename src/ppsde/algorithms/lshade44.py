@@ -19,6 +19,7 @@ Deviations (the author's program does / we do / because)
   terminal value of CR      -1 / minus infinity, which stays 0 after any draw / no special case
   budget                    overshot by less than a generation / met exactly / fairness
   answer                    the first of the least violation / the best of those / the program's order is an accident
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/lshade44.py) fed the same draws; the printed D = 10 means.
 """
 

@@ -20,6 +20,7 @@ Deviations (the publication says / we do / because)
                             one measure for all methods
   budget                    overshot by less than a generation / met exactly / fairness
   and those of LSHADE44
+IDE's steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/lshade44_ide.py) fed the same draws; the printed D = 10 means.
 """
 

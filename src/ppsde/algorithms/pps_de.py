@@ -271,11 +271,10 @@ class PPSDE:
         # 3.10 Sort by feasibility.
         pull_begins = stage.pull & ~state.stage.pull
         after = beyond.survivors(survivors, state.seen, pull_begins).sorted()
-        counts = stage.closed | when(stage.pull, lambda: violate_alike(after), stage.pull)
         return State(
             population=after,
             generation=state.generation + 1,
-            cycle=state.cycle.older(after, counts),
+            cycle=state.cycle.older(after, can_be_idle(stage, after)),
             stage=stage,
             seen=beyond.seen(state.seen, trials, bottom_trials, stage.pull),
             nearest=nearer(state.nearest, trials, bottom_trials),
@@ -339,6 +338,7 @@ class PPSDE:
         return state, Additions(
             new_cycle=new_cycle,
             reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False),
+            # With rescue = 0 too in a generation that is cut by the budget and comes after all `total` whole ones.
             rescuing=(ahead <= self.rescue * total) & is_near_miss(state.nearest),
         )
 
@@ -356,7 +356,7 @@ PUBLISHED = PPSDE(
 
 @dataclass(frozen=True)
 class Additions:
-    """The part of a generation that is beyond the publication; all False with `PUBLISHED`."""
+    """The part of a generation that is beyond the publication; `PUBLISHED` does nothing of it."""
 
     new_cycle: Array  # bool: a cycle begins, so trials are points anywhere in the box
     reseeding: Array  # bool: a second cycle, whose push stores points that become the bottom half when its pull begins
@@ -421,6 +421,11 @@ class Cycle:
         age, none = self.age + 1, xp.asarray(0)
         waiting = Cycle(self.number, age, when(counts, lambda: self.idle + 1, none), self.violation, self.f)
         return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)
+
+
+def can_be_idle(stage: Stage, population: Population) -> Array:
+    """Whether the pull can lead no further: epsilon is 0, or all points, sorted best first, violate alike."""
+    return stage.closed | when(stage.pull, lambda: violate_alike(population), stage.pull)
 
 
 def violate_alike(population: Population) -> Array:

@@ -196,9 +196,10 @@ class FourStrategies:
         i = xp.arange(n)
         u_strategy, u_cell, u_F, u_start, u_length = rng.uniform(5, n)
         u_parents, u_cross = rng.uniform(3, n), rng.uniform(n, d)
-        strategy, successes = self._compete(u_strategy, least_share, prior)
-        F, CR = self.memory.draw(strategy, u_cell, u_F, rng.normal(n), CR_deviation)
+        strategy, successes = self._compete(u_strategy, least_share, prior)  # step 1
+        F, CR = self.memory.draw(strategy, u_cell, u_F, rng.normal(n), CR_deviation)  # step 2
 
+        # Step 3, mutation
         # current-to-pbest/1  x_i + F (x_pbest - x_i) + F (x_r1 - x_r2), r2 also from the archive
         # randrl/1            x_best + F (x_second - x_worst) of three members: base and guide are the same
         best = xp.maximum(rounded(pbest * size), 1)
@@ -214,6 +215,8 @@ class FourStrategies:
             F,
             F,
         )
+
+        # Step 4, crossover; step 5, boundary repair.
         start = place(u_start, d)
         by_row = (strategy % 2 == 1)[:, None]
         trials = xp.where(
