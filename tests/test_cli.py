@@ -301,7 +301,8 @@ def test_algorithms_are_listed_with_their_settings_on_demand(capsys: pytest.Capt
     short = capsys.readouterr().out
     assert all(name in short for name in ALGORITHMS) and "push and pull" in short and "memory_size" not in short
     main(["list", "algorithms", "--verbose"])
-    assert "memory_size" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert "memory_size 6 H, the number of cells in the memories of F and CR, for each strategy. (int)" in text
 
 
 def test_suites_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

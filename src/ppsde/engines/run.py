@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algorithm import Algorithm, Ask, State, Task
 from ..evaluation.evaluate import GIVE_UP
-from ..population import Population, evaluated
+from ..population import Population, better, evaluated
 from ..streams import NumpyStream
 from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
 
@@ -289,7 +289,7 @@ def better_point(best: Population | None, points: Population) -> Population | No
     row = points.best()
     if points.violation[row] == np.inf:
         return best
-    if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
+    if best is None or better((points.violation[row], points.f[row]), (best.violation[0], best.f[0])):
         return points.take([row])
     return best
 
