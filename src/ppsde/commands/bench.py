@@ -256,7 +256,7 @@ def status(arguments: Namespace) -> int:
     """Show how a study stands."""
     from ..experiments import Store
     from ..experiments.database import StoreError
-    from ..experiments.status import standing
+    from ..experiments.store import status_of
     from ..progress import clock
 
     with Store(arguments.store) as store:
@@ -264,12 +264,12 @@ def status(arguments: Namespace) -> int:
         plans = len(store.plans())
         chosen = arguments.plan
         try:
-            found = standing(store, chosen)
+            found = status_of(store, chosen)
         except StoreError:
             if chosen is not None or plans < 2:
                 raise
             chosen = plans  # plans that mean different things by one label: the last one is what is being done
-            found = standing(store, chosen)
+            found = status_of(store, chosen)
     cells = found.cells
     done, wanted, failed = (sum(getattr(cell, name) for cell in cells) for name in ("done", "wanted", "failed"))
     of_plan = f", plan {chosen} of {plans}" if chosen is not None else ""
@@ -338,8 +338,6 @@ def repair(arguments: Namespace) -> int:
     print("damage found:" if found.damages else "no damage found")
     for text in found.damages[:FAILURES_TOLD]:
         print(f"  {printable(text)}")
-    if found.counted is not None and found.counted > found.kept:
-        print(f"lost: {found.counted - found.kept:,} of {found.counted:,} entries")
     print(f"written: {arguments.output}, {found.rows:,} runs of {found.jobs:,} jobs, {found.plans:,} plans")
     if found.unknown:
         print(f"{found.unknown:,} runs are of jobs that are lost; running their plan into it makes them known again")

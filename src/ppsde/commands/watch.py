@@ -93,13 +93,13 @@ def _serve(arguments: Namespace, interrupts: Any) -> int:
 def picture(path: Path, plan: int | None) -> tuple[str, bool]:
     """How a study stands, in lines, and whether all of it is done."""
     from ..experiments import Store
-    from ..experiments.status import standing
+    from ..experiments.store import status_of
     from ..progress import clock
     from ..reports.study import chosen_plan
     from .bench import _grid
 
     with Store(path) as store:
-        found = standing(store, chosen_plan(store, plan))
+        found = status_of(store, chosen_plan(store, plan))
     cells = found.cells
     done, wanted, failed = (sum(getattr(cell, name) for cell in cells) for name in ("done", "wanted", "failed"))
     share = found.evaluations / found.budget if found.budget else 1.0
