@@ -46,7 +46,6 @@ LAYERS = (
     "gauntlet",
     "published",
     "suites",
-    "reproduction",
     "experiments",
     "stats",
     "reports",

@@ -68,6 +68,7 @@ def add_report(tasks: Any) -> None:
 def report(arguments: Namespace) -> int:
     """Write the report."""
     from ..experiments import Store
+    from ..reports import published
     from ..reports.figures import draw, write_figures
     from ..reports.findings import find
     from ..reports.page import assemble
@@ -79,7 +80,8 @@ def report(arguments: Namespace) -> int:
     findings = find(study)
     figures = draw(study, findings)
     found = tables(study, findings, figures)
-    arguments.output.write_text(assemble(study, findings, figures, found), encoding="utf-8")
+    compared = published.section(published.comparisons(study))
+    arguments.output.write_text(assemble(study, findings, figures, found, compared), encoding="utf-8")
     print(printable(findings.headline))
     for text in findings.caveats:
         print(printable(text))

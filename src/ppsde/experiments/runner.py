@@ -113,7 +113,7 @@ class _Session:
         self._at_start = self._total - sum(_evaluations(one.job) for one in self._todo.values())
         self._made: dict[str, int] = {}  # evaluations so far, by job that is being done
         self._failed = 0
-        self._compiling: set[Worker] = set()
+        self._compiling: Counter[Worker] = Counter()  # programs, by worker
         self._began = time.monotonic()
         self._next_claim: defaultdict[str, float] = defaultdict(float)  # when to ask again, by kind of job
 
@@ -215,11 +215,10 @@ class _Session:
         elif message["kind"] == "fatal":
             raise ValueError(message["message"])
         elif message["kind"] == "compiling":
-            self._compiling.add(worker)
+            self._compiling[worker] = message["programs"]
         elif message["kind"] == "progress":
             self._made[message["job"]] = message["evaluations"]
         else:
-            self._compiling.discard(worker)
             one = self._held[message["job"]]
             entries = [sealed(ROW, blob) for blob in blobs]
             rows = list(zip(message["runs"], message["failed"], entries, strict=True))
@@ -243,7 +242,7 @@ class _Session:
         how = worker.how_it_ended()
         worker.kill()
         self._workers.remove(worker)
-        self._compiling.discard(worker)
+        del self._compiling[worker]
         if not worker.ready:
             raise ValueError(f"a worker cannot be started: {how}")
         for one in (one for jobs in worker.requests for one in jobs):
@@ -265,8 +264,8 @@ class _Session:
         facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}")]
         if self._failed:
             facts.append(("failed", f"{self._failed:,}"))
-        if self._compiling:
-            facts.append(("compiling", str(len(self._compiling))))
+        if compiling := self._compiling.total():
+            facts.append(("compiling", str(compiling)))
         elif self._todo and not self._held and self._workers:
             facts.append(("waiting", "for another runner"))
         return Status(

@@ -132,6 +132,7 @@ class Bench:
         self._stack = ExitStack()
         self._problems: dict[tuple[Any, ...], Problem] = {}
         self._programs: dict[str, Future[Any]] = {}
+        self._compiling = 0  # programs
         self._gpu = threading.Lock()  # one program at a time runs on it, while others are compiled
 
     def do(self, request: dict[str, Any]) -> None:
@@ -242,12 +243,18 @@ class Bench:
             while len(self._programs) > MOST_PROGRAMS[job.kind]:
                 del self._programs[next(iter(self._programs))]
         if first:
-            self._send({"kind": "compiling"})
+            self._count_compiling(1)
             try:
                 future.set_result(compile())
             except Exception as error:
                 future.set_exception(error)
+            self._count_compiling(-1)
         return future.result()
+
+    def _count_compiling(self, more: int) -> None:
+        with self._lock:
+            self._compiling += more
+            self._send({"kind": "compiling", "programs": self._compiling})
 
 
 def _device(job: Job) -> str:

@@ -7,7 +7,7 @@ import hashlib
 from importlib import resources
 
 from .. import __version__
-from . import palette
+from . import palette, published
 from .drawing import RULES, Drawing, escape, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
@@ -31,22 +31,35 @@ SERIES = 16
 SHOWN = 0.62  # pixels per unit of figures that have a size of their own
 
 
-def page(study: Study, *, live: bool = False) -> str:
+def page(study: Study, *, compared: str | None = None, live: bool = False) -> str:
     """The whole page.
 
     Parameters
     ----------
     study : Study
+    compared : str, optional
+        The section about the published table; by default that of the runs that can be compared with it.
     live : bool
         Whether it is served, and is to fetch itself again every few seconds.
     """
     findings = find(study)
     figures = draw(study, findings)
-    return assemble(study, findings, figures, tables(study, findings, figures), live=live)
+    found = tables(study, findings, figures)
+    if compared is None:
+        compared = published.section(published.comparisons(study))
+    return assemble(study, findings, figures, found, compared, live=live)
 
 
-def assemble(study: Study, findings: Findings, figures: Figures, found: dict[str, Table], *, live: bool = False) -> str:
-    """The page of what has been computed."""
+def assemble(
+    study: Study,
+    findings: Findings,
+    figures: Figures,
+    found: dict[str, Table],
+    compared: str,
+    *,
+    live: bool = False,
+) -> str:
+    """The page of what has been computed; `compared` is the section about the published table, or nothing."""
     style, script = _style(len(study.algorithms)), _text("page.js") + (_text("live.js") if live else "")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -55,9 +68,10 @@ def assemble(study: Study, findings: Findings, figures: Figures, found: dict[str
     data = embedded(_data(study, figures))
     content = "\n".join(
         [
-            _verdict(study, findings),
+            _verdict(study, findings, bool(compared)),
             _controls(study),
             _results(study, findings),
+            compared,
             _comparisons(study, findings, figures, found),
             _scores(study, figures, found),
             _over_time(study, findings, figures, found),
@@ -121,8 +135,9 @@ def _data(study: Study, figures: Figures) -> dict[str, object]:
 # --- sections -----------------------------------------------------------------------------------------------------
 
 
-def _verdict(study: Study, findings: Findings) -> str:
-    links = {"results": "results", "comparison": "comparison", "scores": "scores", "over-time": "over time"}
+def _verdict(study: Study, findings: Findings, compared: bool) -> str:
+    links = {"results": "results"} | ({"published": "published"} if compared else {})
+    links |= {"comparison": "comparison", "scores": "scores", "over-time": "over time"}
     links |= {"problems": "problems", "state": "state", "provenance": "provenance"}
     nav = "".join(f'<a href="#{name}">{text}</a>' for name, text in links.items())
     size = (

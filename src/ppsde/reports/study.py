@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Study:
     records: dict[str, dict[str, Records]]
     standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
+    results: dict[str, dict[str, list[Result]]] = field(default_factory=dict)  # run by run, as in `outcomes`
 
     @property
     def runs(self) -> int:
@@ -87,6 +88,7 @@ def gather(store: Store, plan: int | None = None) -> Study:
         records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
         standing=status_of(store, plan),
         origin=_origin(store, plan),
+        results=runs,
     )
 
 
