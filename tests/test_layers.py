@@ -39,7 +39,6 @@ LAYERS = (
     "bridges",
     "published",
     "suites",
-    "reproduction",
     "experiments",
     "stats",
     "reports",

@@ -81,7 +81,9 @@ def run_of(
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
             rows = progress.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
             best_member = better_of(progress.best_member, state.population)
-            return as_tree(state), as_tree(Progress(spent.used, best, best_member, progress.failed + spent.failed, rows))
+            return as_tree(state), as_tree(
+                Progress(spent.used, best, best_member, progress.failed + spent.failed, rows)
+            )
 
         start = (as_tree(state), as_tree(progress))
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for

@@ -5,18 +5,29 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 
-import numpy as np
-
 from .. import __version__
+from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
-from .html import Markup, embedded, joined, tag
+from .html import Markup, embedded, joined, listed, tag
 from .study import Study
-from .tables import DIGITS, ReportTable, best_by_mean, mean_and_std, short, tables
+from .tables import (
+    DIGITS,
+    ReportTable,
+    best_by_mean,
+    cell,
+    column,
+    mean_and_std,
+    row_head,
+    short,
+    sortable,
+    tables,
+    wide_table,
+)
 
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
@@ -30,6 +41,7 @@ CURVES = (
 )
 SECTIONS = {
     "results": "results",
+    "published": "published",
     "comparison": "comparison",
     "scores": "scores",
     "over-time": "over time",
@@ -42,24 +54,35 @@ SHOWN = 0.62  # pixels per unit of figures that have a size of their own
 FAILURES = 200  # failed runs listed at most
 
 
-def page(study: Study, *, live: bool = False) -> str:
+def page(study: Study, *, compared: Markup | None = None, live: bool = False) -> str:
     """Return the whole page.
 
     Parameters
     ----------
     study : Study
+    compared : str, optional
+        The section about the published table; by default that of the runs that can be compared with it.
     live : bool
         Whether the page is served, and is to fetch itself again every few seconds.
     """
     findings = find(study)
     figures = draw(study, findings)
-    return assemble(study, findings, figures, tables(study, findings, figures), live=live)
+    found = tables(study, findings, figures)
+    if compared is None:
+        compared = published.section(published.comparisons(study))
+    return assemble(study, findings, figures, found, compared, live=live)
 
 
 def assemble(
-    study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable], *, live: bool = False
+    study: Study,
+    findings: Findings,
+    figures: Figures,
+    found: dict[str, ReportTable],
+    compared: Markup,
+    *,
+    live: bool = False,
 ) -> str:
-    """Return the page of findings, figures and tables that are computed already."""
+    """Return the page; `compared` is the section about the published table, or empty."""
     style, script = _style(len(study.algorithms)), _file("page.js") + (_file("live.js") if live else "")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -67,9 +90,10 @@ def assemble(
     )
     data = embedded(_data(study, figures))
     sections = [
-        _verdict(study, findings),
+        _verdict(study, findings, bool(compared)),
         _controls(study),
         _results(study, findings),
+        compared,
         _comparisons(study, findings, figures, found),
         _scores(study, figures, found),
         _over_time(study, findings, figures, found),
@@ -157,7 +181,8 @@ def _rounded(values: Iterable[float]) -> list[float | int | None]:
 # --- sections -----------------------------------------------------------------------------------------------------
 
 
-def _verdict(study: Study, findings: Findings) -> Markup:
+def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
+    links = {name: text for name, text in SECTIONS.items() if compared or name != "published"}
     size = (
         f"{len(study.problems)} problems, {len(study.algorithms)} algorithms, "
         f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
@@ -165,18 +190,18 @@ def _verdict(study: Study, findings: Findings) -> Markup:
     return joined(
         tag("h1", study.name),
         tag("p", size),
-        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in SECTIONS.items()), aria_label="sections"),
+        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in links.items()), aria_label="sections"),
         tag(
             "section",
             tag("p", findings.headline, class_="headline"),
-            _list(findings.reasons),
+            listed(findings.reasons),
             class_="verdict",
             aria_label="verdict",
         ),
         tag(
             "section",
             tag("strong", "What was run"),
-            _list(findings.caveats),
+            listed(findings.caveats),
             class_="verdict caveats",
             aria_label="what was not run",
         ),
@@ -201,7 +226,7 @@ def _controls(study: Study) -> Markup:
 
 
 def _results(study: Study, findings: Findings) -> Markup:
-    head = [_column("problem"), *(_column(a, k) for k, a in enumerate(study.algorithms))]
+    head = [column("problem"), *(column(a, k) for k, a in enumerate(study.algorithms))]
     rows = []
     for p, problem in enumerate(study.problems):
         best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
@@ -232,16 +257,16 @@ def _results(study: Study, findings: Findings) -> Markup:
                     title=tip,
                 )
             )
-        rows.append(tag("tr", _row_head(problem.label), *cells, data_p=p))
+        rows.append(tag("tr", row_head(problem.label), *cells, data_p=p))
     foot = []
     if findings.ranks is not None:
         average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
         cells = [
             tag("td", f"{average[a]:.3f}" if a in average else "-", data_a=k) for k, a in enumerate(study.algorithms)
         ]
-        foot = [tag("tfoot", tag("tr", _row_head("average rank"), *cells))]
+        foot = [tag("tfoot", tag("tr", row_head("average rank"), *cells))]
     note = tag("p", MEANS, class_="note")
-    return tag("section", tag("h2", "Results"), note, _table(head, rows, *foot), id="results")
+    return tag("section", tag("h2", "Results"), note, wide_table(head, rows, *foot), id="results")
 
 
 def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -256,17 +281,17 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
-                _fold("pairs", "table", _sortable(found["pairs"]), _sortable(found["tests"])),
+                _fold("pairs", "table", sortable(found["pairs"]), sortable(found["tests"])),
                 "diagram",
             )
         )
-    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", _sortable(found["wins"]))]
+    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", sortable(found["wins"]))]
     if figures.ranks is not None:
         parts.append(
             _figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
-                _fold("ranks", "table", _sortable(found["ranks"], numbered), _sortable(found["competition"])),
+                _fold("ranks", "table", sortable(found["ranks"], numbered), sortable(found["competition"])),
                 "map",
             )
         )
@@ -290,13 +315,13 @@ def _wins(study: Study, findings: Findings) -> Markup:
             tip = f"{first} against {second}: {w} won, {t} tied, {l} lost"
             strong = "best" if w > l else None
             cells.append(tag("td", f"{w}/{t}/{l}", data_a=series[second], data_v=w - l, class_=strong, title=tip))
-        rows.append(tag("tr", _row_head(first), *cells, data_a=series[first]))
+        rows.append(tag("tr", row_head(first), *cells, data_a=series[first]))
     note = (
         f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, level "
         f"{ALPHA} each, feasible before infeasible. Bold: more won than lost."
     )
-    head = [_column("algorithm"), *(_column(name, series[name]) for name in names)]
-    return joined(tag("p", note, class_="note"), _table(head, rows))
+    head = [column("algorithm"), *(column(name, series[name]) for name in names)]
+    return joined(tag("p", note, class_="note"), wide_table(head, rows))
 
 
 def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -308,11 +333,11 @@ def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Ma
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",
-        _fold("scores", "table", _sortable(found["scores_by_problem"], numbered)),
+        _fold("scores", "table", sortable(found["scores_by_problem"], numbered)),
         "diagram",
     )
     note = tag("p", "Larger is better. Speed is seen at the recorded points of each run.", class_="note")
-    return tag("section", tag("h2", "Speed and accuracy"), figure, note, _sortable(found["scores"]), id="scores")
+    return tag("section", tag("h2", "Speed and accuracy"), figure, note, sortable(found["scores"]), id="scores")
 
 
 def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -322,7 +347,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
             _figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
-                _fold("feasibility", "table", _sortable(found["feasibility"])),
+                _fold("feasibility", "table", sortable(found["feasibility"])),
             )
         )
     if figures.ecdf is not None:
@@ -333,7 +358,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
                 f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above the best objective of this study.{left_out}",
-                _fold("ecdf", "table", _sortable(found["ecdf"])),
+                _fold("ecdf", "table", sortable(found["ecdf"])),
             )
         )
     shown = tag("div", *parts, class_="pair") if parts else tag("p", "No run is finished yet.")
@@ -366,26 +391,26 @@ def _problems(study: Study, figures: Figures) -> Markup:
 
 def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     failures = study.standing.failures
-    parts = [_fold("state", "runs done, by algorithm and problem", _sortable(found["state"]))]
+    parts = [_fold("state", "runs done, by algorithm and problem", sortable(found["state"]))]
     if failures:
-        head = [_column(name) for name in ("algorithm", "problem", "D", "run", "message")]
+        head = [column(name) for name in ("algorithm", "problem", "D", "run", "message")]
         rows = [
             tag(
                 "tr",
-                _row_head(f.algorithm),
-                *map(_cell, (f.problem, f.dimension, f.run)),
+                row_head(f.algorithm),
+                *map(cell, (f.problem, f.dimension, f.run)),
                 tag("td", f.message, class_="words"),
             )
             for f in failures[:FAILURES]
         ]
-        parts += [tag("h3", "Failed runs"), _table(head, rows)]
+        parts += [tag("h3", "Failed runs"), wide_table(head, rows)]
         if len(failures) > FAILURES:
             parts.append(tag("p", f"{len(failures) - FAILURES:,} more are not shown."))
     return tag("section", tag("h2", "What was run"), *parts, id="state")
 
 
 def _origin(study: Study) -> Markup:
-    facts = [joined(tag("dt", kind), tag("dd", _list(texts))) for kind, texts in study.origin.items()]
+    facts = [joined(tag("dt", kind), tag("dd", listed(texts))) for kind, texts in study.origin.items()]
     own = joined(tag("dt", "report by"), tag("dd", f"ppsde {__version__}"))
     return tag("section", tag("h2", "Provenance"), tag("dl", own, *facts), id="provenance")
 
@@ -401,46 +426,3 @@ def _figure(drawing: Drawing, caption: str, behind: Markup, kind: str | None = N
 def _fold(name: str, summary: str, *content: Markup, **attributes: object) -> Markup:
     """Return content that is shown on demand."""
     return tag("details", tag("summary", summary), *content, data_name=name, **attributes)
-
-
-def _sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
-    """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
-    rows = [
-        tag(
-            "tr",
-            _row_head(row[0]) if isinstance(row[0], str) else _cell(row[0]),
-            *map(_cell, row[1:]),
-            data_p=(problems or {}).get(str(row[0])),
-        )
-        for row in table.rows
-    ]
-    return _table([_column(name) for name in table.columns], rows)
-
-
-def _table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
-    """Return a table that scrolls by itself where it is wider than the page."""
-    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
-
-
-def _column(text: str, series: int | None = None) -> Markup:
-    """Return the head of a column, a button that sorts by it."""
-    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
-
-
-def _row_head(text: str) -> Markup:
-    return tag("th", text, scope="row")
-
-
-def _cell(value: object) -> Markup:
-    """Return a value as a cell of a table, with the number to sort by."""
-    if isinstance(value, bool | np.bool_):
-        return tag("td", "yes" if value else "no")
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
-    return tag("td", "-" if value is None else str(value))
-
-
-def _list(items: Sequence[str]) -> Markup:
-    return tag("ul", *(tag("li", item) for item in items))
