@@ -27,7 +27,7 @@ def outcome(k: int = 0) -> Noted:
 
 
 def same(first: Noted, second: Noted) -> bool:
-    texts = (first.status, first.error) == (second.status, second.error)
+    texts = (first.status, first.reason) == (second.status, second.reason)
     numbers = [(a.f, a.seconds, *a.g, *a.h) for a in (first, second)]
     return texts and len(first.g) == len(second.g) and np.array(numbers[0]).tobytes() == np.array(numbers[1]).tobytes()
 

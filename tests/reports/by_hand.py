@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from reports.made_up import ACCOUNT, a_job
 
-from ppsde.experiments.outcomes import failed_row, point, row_of
+from ppsde.experiments.outcomes import failed_row, point, row_of_points
 from ppsde.experiments.rows import ROW, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
@@ -22,14 +22,14 @@ def a_store_by_hand(path: Path) -> Path:
     """
     job = a_job("mine", "C05", 5, dimension=2, budget=100, record=4)
     rows = [
-        row_of(
+        row_of_points(
             job.id,
             0,
             100,
             *[point(np.array([1.0, 2.0]), 3.5, 0.0, np.array([-1.0]), np.empty(0), 1e-4)] * 2,
             {"evaluations": [NAN, 50, 75, 100], "f": [NAN, 2.0, 5.0, 3.5], "violation": [NAN, 0.25, 0.0, 0.0]},
         ),
-        row_of(
+        row_of_points(
             job.id,
             1,
             100,
@@ -38,7 +38,7 @@ def a_store_by_hand(path: Path) -> Path:
         ),
         failed_row(job.id, 2, 2, "no luck", 40),
         failed_row(job.id, 3, 2, "killed"),
-        row_of(
+        row_of_points(
             job.id,
             4,
             95,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppsde.experiments.job import Job
-from ppsde.experiments.outcomes import failed_row, point, row_of
+from ppsde.experiments.outcomes import failed_row, point, row_of_points
 from ppsde.experiments.rows import ROW, Row, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
@@ -51,7 +51,7 @@ def a_run(job: Job, run: int, rng: np.random.Generator, level: float, infeasible
     g = np.array([violation[-1]]) if never else np.array([-1.0])
     best = point(rng.uniform(size=job.dimension), float(f[-1]), float(violation[-1]), g, np.empty(0), 1e-4)
     record = {"evaluations": made, "f": f, "violation": violation, "feasible_share": np.clip(late, 0, 1)}
-    return row_of(job.id, run, job.budget, best, best, record)
+    return row_of_points(job.id, run, job.budget, best, best, record)
 
 
 def entries_of(

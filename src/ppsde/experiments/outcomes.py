@@ -28,10 +28,10 @@ def row_of(
         message = f"every evaluation failed ({ending.evaluations}){first}"
         return failed_row(job.id, run, job.dimension, message, ending.evaluations)
     points = _point(best, tolerance), _point(answer, tolerance)
-    return _row(job.id, run, ending.evaluations, *points, record, more)
+    return row_of_points(job.id, run, ending.evaluations, *points, record, more)
 
 
-def _row(
+def row_of_points(
     job: str,
     run: int,
     evaluations: int,
@@ -40,6 +40,7 @@ def _row(
     record: Mapping[str, np.ndarray],
     more: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> Row:
+    """The row of a run that has ended, its points being made by `point`."""
     arrays: dict[str, np.ndarray] = {"evaluations": np.array(evaluations, np.int64), **more, **best}
     arrays |= {ANSWER + name: value for name, value in answer.items()}
     arrays |= {RECORD + name: np.asarray(column, float) for name, column in record.items()}
@@ -49,7 +50,7 @@ def _row(
 def failed_row(job: str, run: int, dimension: int, message: str, evaluations: int = 0) -> Row:
     """The row of a run that gave nothing. Addresses in memory, which no two runs share, are left out of the message."""
     nothing = point(np.full(dimension, np.nan), np.nan, np.inf, np.empty(0), np.empty(0), 0.0)
-    row = _row(job, run, evaluations, nothing, nothing, {})
+    row = row_of_points(job, run, evaluations, nothing, nothing, {})
     return Row(job, run, FAILED, _ADDRESS.sub("0x..", " ".join(message.split())), row.arrays)
 
 
