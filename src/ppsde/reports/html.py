@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterable
 
 VOID = ("input", "meta")  # elements of HTML that have no end tag
 SHAPES = ("path", "rect")  # elements of SVG that are closed in their start tag when they are empty
@@ -53,3 +54,8 @@ def embedded(data: object) -> Markup:
     """Return data as JSON that may stand in a page: nothing in it can end an element or begin one."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def bullets(items: Iterable[str]) -> Markup:
+    """Return a list of items."""
+    return tag("ul", *(tag("li", item) for item in items))

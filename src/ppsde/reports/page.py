@@ -5,18 +5,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
-
-import numpy as np
 
 from .. import __version__
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
-from .html import Markup, embedded, joined, tag
+from .html import Markup, bullets, embedded, joined, tag
 from .study import Study
-from .tables import DIGITS, ReportTable, best_by_mean, mean_and_std, short, tables
+from .tables import (
+    DIGITS,
+    ReportTable,
+    as_html,
+    best_by_mean,
+    cell,
+    column_head,
+    html_table,
+    mean_and_std,
+    row_head,
+    short,
+    tables,
+)
 
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
@@ -169,14 +179,14 @@ def _verdict(study: Study, findings: Findings) -> Markup:
         tag(
             "section",
             tag("p", findings.headline, class_="headline"),
-            _list(findings.reasons),
+            bullets(findings.reasons),
             class_="verdict",
             aria_label="verdict",
         ),
         tag(
             "section",
             tag("strong", "What was run"),
-            _list(findings.caveats),
+            bullets(findings.caveats),
             class_="verdict caveats",
             aria_label="what was not run",
         ),
@@ -201,7 +211,7 @@ def _controls(study: Study) -> Markup:
 
 
 def _results(study: Study, findings: Findings) -> Markup:
-    head = [_column("problem"), *(_column(a, k) for k, a in enumerate(study.algorithms))]
+    head = [column_head("problem"), *(column_head(a, k) for k, a in enumerate(study.algorithms))]
     rows = []
     for p, problem in enumerate(study.problems):
         best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
@@ -232,16 +242,16 @@ def _results(study: Study, findings: Findings) -> Markup:
                     title=tip,
                 )
             )
-        rows.append(tag("tr", _row_head(problem.label), *cells, data_p=p))
+        rows.append(tag("tr", row_head(problem.label), *cells, data_p=p))
     foot = []
     if findings.ranks is not None:
         average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
         cells = [
             tag("td", f"{average[a]:.3f}" if a in average else "-", data_a=k) for k, a in enumerate(study.algorithms)
         ]
-        foot = [tag("tfoot", tag("tr", _row_head("average rank"), *cells))]
+        foot = [tag("tfoot", tag("tr", row_head("average rank"), *cells))]
     note = tag("p", MEANS, class_="note")
-    return tag("section", tag("h2", "Results"), note, _table(head, rows, *foot), id="results")
+    return tag("section", tag("h2", "Results"), note, html_table(head, rows, *foot), id="results")
 
 
 def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -256,17 +266,17 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
-                _fold("pairs", "table", _sortable(found["pairs"]), _sortable(found["tests"])),
+                _fold("pairs", "table", as_html(found["pairs"]), as_html(found["tests"])),
                 "diagram",
             )
         )
-    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", _sortable(found["wins"]))]
+    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", as_html(found["wins"]))]
     if figures.ranks is not None:
         parts.append(
             _figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
-                _fold("ranks", "table", _sortable(found["ranks"], numbered), _sortable(found["competition"])),
+                _fold("ranks", "table", as_html(found["ranks"], numbered), as_html(found["competition"])),
                 "map",
             )
         )
@@ -290,13 +300,13 @@ def _wins(study: Study, findings: Findings) -> Markup:
             tip = f"{first} against {second}: {w} won, {t} tied, {l} lost"
             strong = "best" if w > l else None
             cells.append(tag("td", f"{w}/{t}/{l}", data_a=series[second], data_v=w - l, class_=strong, title=tip))
-        rows.append(tag("tr", _row_head(first), *cells, data_a=series[first]))
+        rows.append(tag("tr", row_head(first), *cells, data_a=series[first]))
     note = (
         f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, level "
         f"{ALPHA} each, feasible before infeasible. Bold: more won than lost."
     )
-    head = [_column("algorithm"), *(_column(name, series[name]) for name in names)]
-    return joined(tag("p", note, class_="note"), _table(head, rows))
+    head = [column_head("algorithm"), *(column_head(name, series[name]) for name in names)]
+    return joined(tag("p", note, class_="note"), html_table(head, rows))
 
 
 def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -308,11 +318,11 @@ def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Ma
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",
-        _fold("scores", "table", _sortable(found["scores_by_problem"], numbered)),
+        _fold("scores", "table", as_html(found["scores_by_problem"], numbered)),
         "diagram",
     )
     note = tag("p", "Larger is better. Speed is seen at the recorded points of each run.", class_="note")
-    return tag("section", tag("h2", "Speed and accuracy"), figure, note, _sortable(found["scores"]), id="scores")
+    return tag("section", tag("h2", "Speed and accuracy"), figure, note, as_html(found["scores"]), id="scores")
 
 
 def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -322,7 +332,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
             _figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
-                _fold("feasibility", "table", _sortable(found["feasibility"])),
+                _fold("feasibility", "table", as_html(found["feasibility"])),
             )
         )
     if figures.ecdf is not None:
@@ -333,7 +343,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
                 f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above the best objective of this study.{left_out}",
-                _fold("ecdf", "table", _sortable(found["ecdf"])),
+                _fold("ecdf", "table", as_html(found["ecdf"])),
             )
         )
     shown = tag("div", *parts, class_="pair") if parts else tag("p", "No run is finished yet.")
@@ -366,26 +376,26 @@ def _problems(study: Study, figures: Figures) -> Markup:
 
 def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     failures = study.standing.failures
-    parts = [_fold("state", "runs done, by algorithm and problem", _sortable(found["state"]))]
+    parts = [_fold("state", "runs done, by algorithm and problem", as_html(found["state"]))]
     if failures:
-        head = [_column(name) for name in ("algorithm", "problem", "D", "run", "message")]
+        head = [column_head(name) for name in ("algorithm", "problem", "D", "run", "message")]
         rows = [
             tag(
                 "tr",
-                _row_head(f.algorithm),
-                *map(_cell, (f.problem, f.dimension, f.run)),
+                row_head(f.algorithm),
+                *map(cell, (f.problem, f.dimension, f.run)),
                 tag("td", f.message, class_="words"),
             )
             for f in failures[:FAILURES]
         ]
-        parts += [tag("h3", "Failed runs"), _table(head, rows)]
+        parts += [tag("h3", "Failed runs"), html_table(head, rows)]
         if len(failures) > FAILURES:
             parts.append(tag("p", f"{len(failures) - FAILURES:,} more are not shown."))
     return tag("section", tag("h2", "What was run"), *parts, id="state")
 
 
 def _origin(study: Study) -> Markup:
-    facts = [joined(tag("dt", kind), tag("dd", _list(texts))) for kind, texts in study.origin.items()]
+    facts = [joined(tag("dt", kind), tag("dd", bullets(texts))) for kind, texts in study.origin.items()]
     own = joined(tag("dt", "report by"), tag("dd", f"ppsde {__version__}"))
     return tag("section", tag("h2", "Provenance"), tag("dl", own, *facts), id="provenance")
 
@@ -401,46 +411,3 @@ def _figure(drawing: Drawing, caption: str, behind: Markup, kind: str | None = N
 def _fold(name: str, summary: str, *content: Markup, **attributes: object) -> Markup:
     """Return content that is shown on demand."""
     return tag("details", tag("summary", summary), *content, data_name=name, **attributes)
-
-
-def _sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
-    """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
-    rows = [
-        tag(
-            "tr",
-            _row_head(row[0]) if isinstance(row[0], str) else _cell(row[0]),
-            *map(_cell, row[1:]),
-            data_p=(problems or {}).get(str(row[0])),
-        )
-        for row in table.rows
-    ]
-    return _table([_column(name) for name in table.columns], rows)
-
-
-def _table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
-    """Return a table that scrolls by itself where it is wider than the page."""
-    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
-
-
-def _column(text: str, series: int | None = None) -> Markup:
-    """Return the head of a column, a button that sorts by it."""
-    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
-
-
-def _row_head(text: str) -> Markup:
-    return tag("th", text, scope="row")
-
-
-def _cell(value: object) -> Markup:
-    """Return a value as a cell of a table, with the number to sort by."""
-    if isinstance(value, bool | np.bool_):
-        return tag("td", "yes" if value else "no")
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
-    return tag("td", "-" if value is None else str(value))
-
-
-def _list(items: Sequence[str]) -> Markup:
-    return tag("ul", *(tag("li", item) for item in items))
