@@ -46,7 +46,6 @@ LAYERS = (
     "bridges",
     "published",
     "suites",
-    "reproduction",
     "experiments",
     "stats",
     "reports",

@@ -55,7 +55,7 @@ def test_the_tests_know_where_entries_lie(sound: tuple[Path, list[bytes]]) -> No
 
 
 def check(sound: tuple[Path, list[bytes]], damaged: Path, harmed: range, tmp_path: Path) -> bool:
-    """Whether the damage was noticed, as it must be; what is intact must be salvaged."""
+    """Return whether the damage was noticed. If not, nothing that is read has changed. Intact entries must be saved."""
     path, entries = sound
     file = path.read_bytes()
     intact = {entry for entry in entries if not any(_meet(harmed, place) for place in places_of(entry, file))}
@@ -63,9 +63,11 @@ def check(sound: tuple[Path, list[bytes]], damaged: Path, harmed: range, tmp_pat
     salvaged = tmp_path / "salvaged.db"
     report = repair(damaged, salvaged)
     kept = entries_in(salvaged)
-    assert damages(salvaged) == [] and len(set(kept)) == len(kept) == report.kept
+    assert damages(salvaged) == [] and len(set(kept)) == len(kept) == report.entries
     assert intact <= set(kept) <= set(entries)
     assert bool(report.damages) == bool(found)
+    if not found:
+        assert contents(damaged) == contents(path) and entries_in(damaged) == entries_in(path)
     salvaged.unlink()
     return bool(found)
 
@@ -75,7 +77,7 @@ def _meet(first: range, second: range) -> bool:
 
 
 def harm(sound: tuple[Path, list[bytes]], tmp_path: Path, count: int, seed: int) -> tuple[int, int]:
-    """So many bits flipped and so many cuts, each in a fresh copy; tells how many of each were noticed."""
+    """Flip `count` bits and make `count` cuts, each in a new copy; return how many of each were noticed."""
     rng = random.Random(seed)
     file = sound[0].read_bytes()
     damaged = tmp_path / "damaged.db"
@@ -92,19 +94,19 @@ def harm(sound: tuple[Path, list[bytes]], tmp_path: Path, count: int, seed: int)
     return noticed[0], noticed[1]
 
 
-def test_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
+def test_flipped_bits_and_cuts_are_noticed_and_intact_entries_are_saved(
     sound: tuple[Path, list[bytes]], tmp_path: Path
 ) -> None:
     flips, cuts = harm(sound, tmp_path, 25, seed=1)
-    assert (flips, cuts) == (25, 25)
+    assert flips >= 20 and cuts == 25, "a flipped bit in unused space changes nothing"
 
 
 @pytest.mark.slow
-def test_a_thousand_flipped_bits_and_cuts_are_noticed_and_what_is_intact_is_kept(
+def test_a_thousand_flipped_bits_and_cuts_are_noticed_and_intact_entries_are_saved(
     sound: tuple[Path, list[bytes]], tmp_path: Path
 ) -> None:
     flips, cuts = harm(sound, tmp_path, 1000, seed=2)
-    assert (flips, cuts) == (1000, 1000)
+    assert flips >= 900 and cuts == 1000, "a flipped bit in unused space changes nothing"
 
 
 def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:
@@ -112,7 +114,24 @@ def test_bits_at_the_beginning_of_the_file_may_flip(sound: tuple[Path, list[byte
     damaged = tmp_path / "damaged.db"
     for where in range(0, 112, 7):
         damaged.write_bytes(file[:where] + bytes([file[where] ^ 1 << where % 8]) + file[where + 1 :])
+        check(sound, damaged, range(where, where + 1), tmp_path)
+
+
+def test_a_flipped_bit_in_any_entry_is_noticed_and_never_read(sound: tuple[Path, list[bytes]], tmp_path: Path) -> None:
+    path, entries = sound
+    file, rng = path.read_bytes(), random.Random(3)
+    damaged = tmp_path / "damaged.db"
+    for entry in entries:
+        places = places_of(entry, file)
+        place = rng.choice(places)
+        where = rng.randrange(place.start, place.stop)
+        damaged.write_bytes(file[:where] + bytes([file[where] ^ 1 << rng.randrange(8)]) + file[where + 1 :])
         assert check(sound, damaged, range(where, where + 1), tmp_path)
+        before = contents(path).values()
+        try:
+            assert all(content in before for content in contents(damaged).values())
+        except StoreError as error:
+            assert "is damaged" in str(error)
 
 
 def test_a_store_whose_first_pages_are_gone_still_gives_its_rows(
@@ -133,7 +152,7 @@ def test_an_empty_file_and_noise_give_an_empty_store(tmp_path: Path) -> None:
         damaged = tmp_path / f"damaged{k}.db"
         damaged.write_bytes(content)
         report = repair(damaged, tmp_path / f"salvaged{k}.db")
-        assert report.damages and report.kept == 0
+        assert report.damages and report.entries == 0
         assert damages(tmp_path / f"salvaged{k}.db") == []
 
 

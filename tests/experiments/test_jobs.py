@@ -10,8 +10,8 @@ from experiments.studies import a_job
 
 from ppsde import ALGORITHMS
 from ppsde.experiments import Plan
-from ppsde.experiments.expansion import block_size, expanded
 from ppsde.experiments.job import Job
+from ppsde.experiments.plan import block_size, expanded
 
 
 def test_the_id_is_the_digest_of_everything_in_one_spelling() -> None:

@@ -13,7 +13,7 @@ from experiments.studies import LINUX, a_job, a_row
 
 from ppsde.experiments import Store
 from ppsde.experiments.leases import LEASE, Leases, Runner, is_alive, this_runner
-from ppsde.experiments.rows import ROW, account_entry, packed, sealed
+from ppsde.experiments.rows import ROW, packed, sealed
 
 JOBS = [a_job(seed=seed, runs=(0,)) for seed in range(4)]
 CANDIDATES = [(job.id, 1) for job in JOBS]
@@ -41,7 +41,7 @@ def elsewhere(name: str) -> Runner:
 
 def finish(leases: Leases, job: str) -> bool:
     row = a_row(next(one for one in JOBS if one.id == job), 0, np.random.default_rng(1))
-    return leases.finish(job, [(0, sealed(ROW, packed(row)))], account_entry({"job": job, "finished": 1.0}))
+    return leases.finish(job, [(0, False, sealed(ROW, packed(row)))], {"finished": 1.0})
 
 
 def test_what_one_has_another_does_not_get(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The runner: what it stores, what it does about runs that fail and workers that die, and how it goes on."""
+"""The runner: what it stores, what it does about runs that fail and workers that die, and how it resumes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.studies import LINUX, TELLING, children_of, command, contents, 
 
 import ppsde
 from ppsde.experiments import Plan, Store, run
-from ppsde.experiments.expansion import expanded
+from ppsde.experiments.plan import expanded
 from ppsde.experiments.repair import damages
 from ppsde.experiments.worker import host_rows
 
@@ -164,7 +164,7 @@ def test_a_job_that_a_repair_has_left_half_is_made_whole(tmp_path: Path) -> None
     run(plan, path)
     whole = contents(path)
     with Store(path, writable=True) as store, store.database.writing() as execute:
-        drop(execute, execute("SELECT max(number) FROM results").fetchone()[0], b"R")
+        drop(execute, b"R", execute("SELECT max(number) FROM results").fetchone()[0])
     assert len(contents(path)) == 3
     assert run(plan, path).done == 4
     assert contents(path) == whole and damages(path) == []
@@ -287,7 +287,7 @@ def test_the_way_of_a_gpu_compiles_ahead_and_gives_the_same_rows(tmp_path: Path)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(side_by_side, ["pps-de", "jde"]))
     done = [(message, blobs) for message, blobs in said if message["kind"] == "done"]
-    assert len(done) == 4 and all(message["failed"] == 0 and message["seconds"] > 0 for message, _ in done)
+    assert len(done) == 4 and all(not any(message["failed"]) and message["seconds"] > 0 for message, _ in done)
     rows = [unpacked(blob) for _, blobs in done for blob in blobs]
     assert {(row.job, row.run): row.content() for row in rows} == contents(tmp_path / "study.db")
 
@@ -387,7 +387,7 @@ def test_the_first_signal_ends_cleanly_with_everything_finished_kept(number: sig
     children = children_of(runner.pid) if LINUX else []
     runner.send_signal(number)
     out, err = runner.communicate(timeout=30)
-    assert (runner.returncode, err) == (130, "") and "interrupted; the same command goes on" in out
+    assert (runner.returncode, err) == (130, "") and "interrupted; the same command resumes" in out
     assert not any(map(is_there, children))
     rows = contents(tmp_path / "study.db")
     assert 0 < len(rows) < 500 and f"{len(rows)} of 500 runs done" in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from experiments.studies import a_job, a_row, a_store, contents
 from ppsde.experiments import Store
 from ppsde.experiments import database as database_module
 from ppsde.experiments.database import DamagedStore, StoreError
-from ppsde.experiments.repair import damages, repair
+from ppsde.experiments.repair import damages, merge, repair
 from ppsde.experiments.rows import (
     ACCOUNT,
     JOB,
@@ -137,8 +138,67 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "study.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="version 99; this program reads version 2"):
+    with pytest.raises(StoreError, match="version 99; this program reads version 3"):
         Store(tmp_path / "study.db")
+
+
+OLD_TABLES = (  # of version 2, with a checksum over all entries and one over all pages
+    "CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, digest BLOB NOT NULL)",
+    "CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), digest BLOB NOT NULL)",
+)
+
+
+def make_old(path: Path) -> None:
+    """Make a store what version 2 would have written."""
+    with sqlite3.connect(path) as connection:
+        for sql in OLD_TABLES:
+            connection.execute(sql)
+        connection.execute("INSERT INTO ledger VALUES (1, 13, ?)", (bytes(range(32)),))
+        connection.execute("INSERT INTO seal VALUES (1, ?)", (bytes(range(32)),))
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+
+
+def test_a_store_of_version_2_is_read_as_it_is_and_upgraded_by_its_first_writer(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    entries = a_store(path, JOBS)
+    before = contents(path)
+    make_old(path)
+    old = path.read_bytes()
+    assert contents(path) == before and damages(path) == [] and path.read_bytes() == old
+    assert repair(path, tmp_path / "copy.db").damages == []
+    assert merge(tmp_path / "all.db", [path]) == [6]
+    assert contents(tmp_path / "copy.db") == contents(tmp_path / "all.db") == before
+    with Store(path, writable=True) as store:
+        assert store.database.rows("PRAGMA user_version") == [(3,)]
+        store.add_entries([job_entry(a_job(seed=9))])
+        assert store.database.rows("SELECT count(*) FROM entries") == [(len(entries) + 1,)]
+    assert contents(path) == before and damages(path) == []
+
+
+def test_readers_change_nothing_of_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    a_store(path, JOBS)
+    file = path.read_bytes()
+    with Store(path) as one, Store(path) as other:
+        assert len(list(one.results())) == len(list(other.results())) > 0
+    with Store(path, writable=True):
+        pass
+    assert path.read_bytes() == file and damages(path) == []
+
+
+def test_a_killed_writer_leaves_a_sound_store(tmp_path: Path) -> None:
+    path, left = tmp_path / "study.db", tmp_path / "left.db"
+    a_store(path, JOBS)
+    rows = [sealed(ROW, packed(a_row(JOBS[0], run, np.random.default_rng(run), 50))) for run in (7, 8)]
+    with Store(path, writable=True) as store:
+        store.add_entries(rows[:1])
+        for suffix in ("", "-wal"):
+            shutil.copyfile(path.with_name(path.name + suffix), left.with_name(left.name + suffix))
+    assert damages(left) == [] and contents(left) == contents(path)
+    with Store(left, writable=True) as store:
+        store.add_entries(rows[1:])
+    assert damages(left) == []
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_look_at_a_study_shows_its_grid(tmp_path: Path, capsys: pytest.Capture
     store = a_store(tmp_path / "study.db", ["a", "b"], ["C01", "C02"], 2, **more)
     lines = output_of(capsys, "bench", "watch", store, "--once").splitlines()
     assert lines[0] == f"{store}: 6 of 8 runs done (75%), 2 failed"
-    assert lines[1] == "no one is working on it; `ppsde bench run` goes on"
+    assert lines[1] == "no one is working on it; `ppsde bench run` resumes it"
     assert lines[3:6] == [
         "D   problem  a              b",
         "10  C01      2/2            0/2",

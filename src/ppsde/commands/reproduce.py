@@ -1,18 +1,18 @@
-"""`ppsde reproduce`: the published experiment run again, beside its printed table."""
+"""`ppsde reproduce`: the published experiment as a study, beside its printed table."""
 
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
-import time
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .exit_status import FOUND
+from .exit_status import FOUND, INTERRUPTED
 from .parsing import command, instance
 from .text import heading, table
+
+if TYPE_CHECKING:
+    from ..experiments import Plan
 
 
 def add(group: Any) -> None:
@@ -22,9 +22,10 @@ def add(group: Any) -> None:
         "reproduce",
         "run the published experiment again and compare",
         "Run the published comparison (28 problems, 25 runs, 20000 D evaluations) with one\n"
-        "or more methods, print our means beside the published ones with feasibility, and\n"
-        "write a CSV file and a page. It needs JAX, and the official CEC2017 data unless\n"
-        "another --instance is named. On a laptop D = 10 takes minutes, on a GPU all three\n"
+        "or more methods into a store, print our means beside the published ones with\n"
+        "feasibility, and write a CSV file and a page. After Ctrl-C or a kill the same\n"
+        "command resumes. It needs JAX, and the official CEC2017 data unless another\n"
+        "--instance is named. On a laptop D = 10 takes minutes, on a GPU all three\n"
         "dimensions take less than one.",
         "ppsde reproduce --dimensions 10",
         "ppsde reproduce --method all --dimensions 10,30 --report original --device gpu",
@@ -42,9 +43,11 @@ def add(group: Any) -> None:
         "--report",
         choices=("best", "original"),
         default="best",
-        help="the best point ever evaluated, or what the original program reports (default: %(default)s)",
+        help="the best point ever evaluated, or that of the original program (default: %(default)s)",
     )
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the one JAX prefers")
+    parser.add_argument("--workers", type=int, metavar="N", help="threads on a CPU (default: one per core)")
+    parser.add_argument("--store", type=Path, metavar="FILE", help="where results go (default: DIR/reproduce.db)")
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("reproduce"), metavar="DIR", help="default: %(default)s"
     )
@@ -52,7 +55,7 @@ def add(group: Any) -> None:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Whole numbers with commas between."""
+    """Return whole numbers with commas between."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -60,60 +63,65 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def reproduce(arguments: Namespace) -> int:
-    from ..algorithms import ALGORITHMS
-    from ..reproduction.running import COLUMN_OF, Experiment, run
-    from ..reproduction.text import HEADERS, as_csv, line, total_lines
+    """Run what is missing, then compare; the exit status says whether all runs are done."""
+    from ..experiments import Store, run
+    from ..reports import published
+    from ..reports.page import page
+    from ..reports.study import gather
 
-    began = time.perf_counter()
-    every = [name for name in COLUMN_OF if name in ALGORITHMS]
-    chosen: dict[str, Any] = {"problems": arguments.problems.split(",")} if arguments.problems else {}
-    experiment = Experiment(
-        methods=every if arguments.method == "all" else arguments.method.split(","),
-        dimensions=arguments.dimensions,
-        runs=arguments.runs,
-        evaluations_per_variable=arguments.evaluations,
-        seed=arguments.seed,
-        instance=arguments.instance,
-        report=arguments.report,
-        device=arguments.device,
-        **chosen,
-    )
+    plan = published_plan(arguments)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for outcome in run(experiment, say=lambda text: print(text, file=sys.stderr, flush=True)):
-        rows = outcome.latest
-        print(heading(f"\n{rows[0].method} beside {rows[0].column}, D = {rows[0].dimension}"))
-        print(table(HEADERS, [line(row) for row in rows], right=" ".join(HEADERS[1:8])), flush=True)
-        _write(arguments.output / "reproduce.csv", as_csv(outcome.rows))  # after each block: an interrupt loses little
-        _write_page(arguments, outcome)
-    seconds = time.perf_counter() - began
-    print()
-    print("\n".join(total_lines(outcome.rows)))
-    rate = outcome.evaluations / max(outcome.run_seconds, 1e-9) / 1e6
-    print(
-        f"{outcome.evaluations:,} evaluations in {seconds:.1f} s: {outcome.compile_seconds:.1f} s to compile, "
-        f"{outcome.run_seconds:.1f} s to run ({rate:.3g} million per second)"
-    )
-    print(f"written: {arguments.output / 'reproduce.csv'}, {arguments.output / 'reproduce.html'}")
+    path = arguments.store or arguments.output / "reproduce.db"
+    summary = run(plan, path, workers=arguments.workers, progress=True)
+    print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {summary.seconds:.1f} s")
+    if summary.interrupted:
+        print("interrupted; the same command resumes")
+        return INTERRUPTED
+    with Store(path) as store:
+        study = gather(store, summary.plan)
+    cells = published.comparisons(study, arguments.report, any_experiment=True)
+    for title, block in published.blocks(cells).items():
+        print(heading(f"\n{title}"))
+        lines = [published.line(cell) for cell in block]
+        print(table(published.HEADERS, lines, right=" ".join(published.HEADERS[1:8])))
+    print("", *published.total_lines(cells), sep="\n")
+    files = {
+        arguments.output / "reproduce.csv": published.as_csv(cells),
+        arguments.output / "reproduce.html": page(study, compared=published.section(cells, arguments.report)),
+    }
+    for file, text in files.items():
+        file.write_text(text, encoding="utf-8")
+    print("written:", ", ".join(map(str, files)))
     return FOUND
 
 
-def _write_page(arguments: Namespace, outcome: Any) -> None:
-    from .. import __version__
-    from ..batch import device_of
-    from ..reproduction.page import page
+def published_plan(arguments: Namespace) -> Plan:
+    """Return the published experiment as a plan, with the changes that the arguments ask for."""
+    from .. import published
+    from ..algorithms import ALGORITHMS
+    from ..experiments import Plan
+    from ..experiments.workers import preferred_device
+    from ..reports.published import COLUMN_OF
 
-    experiment = outcome.experiment
-    provenance = {
-        "command": " ".join(["ppsde", *sys.argv[1:]]),
-        "versions": f"ppsde {__version__}, Python {platform.python_version()}",
-        "device": str(getattr(device_of(arguments.device), "device_kind", arguments.device)),
-        "runs": f"{experiment.runs} per cell, {experiment.evaluations_per_variable} evaluations per variable, "
-        f"seed {experiment.seed}, instance {experiment.instance}",
-        "reported": "the best point ever evaluated" if experiment.report == "best" else "as the original program does",
-        "seconds": f"{outcome.compile_seconds:.1f} to compile, {outcome.run_seconds:.1f} to run",
-    }
-    _write(arguments.output / "reproduce.html", page(outcome.rows, provenance))
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    methods = arguments.method.split(",")
+    if methods == ["all"]:
+        methods = [name for name in COLUMN_OF if name in ALGORITHMS]
+    for method in methods:
+        if method not in COLUMN_OF:
+            raise ValueError(f"method {method!r} has no published column; expected one of {', '.join(COLUMN_OF)}")
+    for dimension in arguments.dimensions:
+        if dimension not in published.DIMENSIONS:
+            raise ValueError(f"dimensions must be among {published.DIMENSIONS}; got {dimension}")
+    return Plan(
+        methods,
+        suite="cec2017",
+        problems=arguments.problems.split(",") if arguments.problems else None,
+        dimensions=arguments.dimensions,
+        instance=arguments.instance,
+        runs=arguments.runs,
+        budget_per_variable=arguments.evaluations,
+        seed=arguments.seed,
+        record=1,  # the table needs only the end of each run
+        engine="compiled",
+        device=arguments.device or preferred_device(),
+    )

@@ -1,9 +1,6 @@
-"""How entries are put into a store, and what of each the tables beside them hold.
+"""The SQLite file of a store: its tables, how entries are added and removed, transactions, errors in plain words.
 
-The ledger counts the entries and sums their checksums, so that one that is missing is noticed as well as one that has
-changed.
-
-A SQLite file as a store uses it: one writer at a time, everyone patient, every error in words.
+Programs that use one file at the same time wait for each other; one writes at a time.
 """
 
 from __future__ import annotations
@@ -18,70 +15,20 @@ from time import monotonic, sleep
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from . import seal
-from .rows import ACCOUNT, JOB, PLAN, ROW, checksum_of, read
-
-TABLES = {PLAN: "plans", JOB: "jobs", ROW: "results", ACCOUNT: "accounts"}
-_MODULUS = 2**256
-
-Execute = Callable[..., Any]
-
-
-def indexed(kind: bytes, content: Any, number: int) -> tuple[Any, ...]:
-    """The row that stands for an entry in the table of its kind."""
-    if kind == ROW:
-        return content.job, content.run, int(content.failed), number
-    if kind == ACCOUNT:
-        return content["job"], content["finished"], number
-    return content.id, number
-
-
-def key_of(kind: bytes, content: Any) -> tuple[Any, ...]:
-    """What no two entries of a store may share."""
-    if kind == ROW:
-        return kind, content.job, content.run
-    return kind, content["job"] if kind == ACCOUNT else content.id
-
-
-def put(execute: Execute, entry: bytes) -> None:
-    """Add an entry, inside a transaction; sqlite3.IntegrityError if there is one with its key."""
-    kind, content = read(entry)
-    number = execute("INSERT INTO entries (entry) VALUES (?)", entry).lastrowid
-    row = indexed(kind, content, number)
-    execute(f"INSERT INTO {TABLES[kind]} VALUES ({', '.join('?' * len(row))})", *row)
-    _account_for(execute, entry, 1)
-
-
-def drop(execute: Execute, number: int, kind: bytes) -> None:
-    """Remove an entry, inside a transaction."""
-    (entry,) = execute("SELECT entry FROM entries WHERE number = ?", number).fetchone()
-    execute(f"DELETE FROM {TABLES[kind]} WHERE number = ?", number)
-    execute("DELETE FROM entries WHERE number = ?", number)
-    _account_for(execute, entry, -1)
-
-
-def summed(total: bytes, entry: bytes, sign: int) -> bytes:
-    """The sum of checksums with that of one entry more, or less."""
-    value = int.from_bytes(total, "big") + sign * int.from_bytes(checksum_of(entry), "big")
-    return (value % _MODULUS).to_bytes(32, "big")
-
-
-def _account_for(execute: Execute, entry: bytes, sign: int) -> None:
-    count, total = execute("SELECT count, digest FROM ledger").fetchone()
-    execute("UPDATE ledger SET count = ?, digest = ?", count + sign, summed(total, entry, sign))
-
+from .rows import ACCOUNT, JOB, PLAN, ROW
 
 APPLICATION = 0x70707331  # 'pps1', in the header of the file
-VERSION = 2  # of the schema
+VERSION = 3  # of the schema
 PAGE = 4096
-PATIENCE = 600.0  # seconds that another program may keep the store locked
+PATIENCE = 600.0  # seconds to wait while another program has the store locked
 BUSY_MILLISECONDS = 5000
 
 T = TypeVar("T")
+Execute = Callable[..., Any]
 
+# `entries` holds everything. The tables of plans, jobs, results and accounts say which entry is whose.
 SCHEMA = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, entry BLOB NOT NULL)",
-    "CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, digest BLOB NOT NULL)",
     "CREATE TABLE plans (plan TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE jobs (job TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE results (job TEXT, run INTEGER, failed INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -90,8 +37,42 @@ SCHEMA = (
     "CREATE TABLE runners (runner TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, "
     "born TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID",
     "CREATE TABLE leases (job TEXT PRIMARY KEY, runner TEXT NOT NULL) WITHOUT ROWID",
-    seal.SCHEMA,
 )
+TABLES = {PLAN: "plans", JOB: "jobs", ROW: "results", ACCOUNT: "accounts"}
+
+# Version 2 had two more tables, checksums of the whole file. They are not read, and the first writer removes them.
+ONLY_IN_VERSION_2 = {
+    "ledger": "CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, "
+    "digest BLOB NOT NULL)",
+    "seal": "CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), digest BLOB NOT NULL)",
+}
+TABLES_OF_VERSION = {VERSION: {*SCHEMA}, 2: {*SCHEMA, *ONLY_IN_VERSION_2.values()}}
+
+
+def columns_of(kind: bytes, content: Any) -> tuple[Any, ...]:
+    """Return the columns of an entry in the table of its kind, all but its number."""
+    if kind == ROW:
+        return content.job, content.run, int(content.failed)
+    if kind == ACCOUNT:
+        return content["job"], content["finished"]
+    return (content.id,)
+
+
+def key_of(kind: bytes, content: Any) -> tuple[Any, ...]:
+    """Return the key of an entry; no two entries of a store share one."""
+    return (kind, *columns_of(kind, content)[: 2 if kind == ROW else 1])
+
+
+def put(execute: Execute, kind: bytes, columns: tuple[Any, ...], entry: bytes) -> None:
+    """Add an entry, inside a transaction; sqlite3.IntegrityError if there is one with its key."""
+    number = execute("INSERT INTO entries (entry) VALUES (?)", entry).lastrowid
+    execute(f"INSERT INTO {TABLES[kind]} VALUES ({'?, ' * len(columns)}?)", *columns, number)
+
+
+def drop(execute: Execute, kind: bytes, number: int) -> None:
+    """Remove an entry, inside a transaction."""
+    execute(f"DELETE FROM {TABLES[kind]} WHERE number = ?", number)
+    execute("DELETE FROM entries WHERE number = ?", number)
 
 
 class StoreError(ValueError):
@@ -99,10 +80,10 @@ class StoreError(ValueError):
 
 
 class DamagedStore(StoreError):
-    """A store that is not what was written."""
+    """A store whose content differs from what was written."""
 
 
-_in_use: WeakSet[Database] = WeakSet()  # of this program
+_in_use: WeakSet[Database] = WeakSet()  # open in this program
 
 
 class Database:
@@ -115,41 +96,34 @@ class Database:
         if path.stat().st_size == 0:
             raise DamagedStore(damaged(path, "it is empty"))
         self._connection: sqlite3.Connection | None = None
-        self._has_written = False
         with self._in_words():
             self._connection = patiently(lambda: _connected(path, writable), path)
         _in_use.add(self)
         try:
-            self._check_header()
+            version = self._checked_version()
             self._check_size()
+            if writable and version < VERSION:
+                self._upgrade()
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Close the file; the last one to do so leaves a single file behind, sealed if it has written."""
+        """Close the file. The last program to do so leaves a single file, without a journal beside it."""
         if self._connection is not None:
-            if self._has_written:
-                with suppress(sqlite3.Error, ValueError, MemoryError):  # without a seal it is as good as its entries
-                    seal.put(self._connection)
-            with suppress(sqlite3.Error):  # nothing is lost: what was committed lies beside the file at worst
+            with suppress(sqlite3.Error):  # nothing is lost: at worst, committed pages stay in the journal
                 self._connection.close()
             self._connection = None
             _in_use.discard(self)
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """What a query gives."""
+        """Return the rows of a query."""
         with self._in_words():
             return patiently(lambda: self._open.execute(sql, values).fetchall(), self.path)
 
-    def is_not_as_sealed(self) -> bool:
-        """Whether the store has a seal and is not what it was put on; inside `reading`."""
-        with self._in_words():
-            return seal.is_broken(self._open)
-
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Queries inside see one state of the store, whatever others write meanwhile."""
+        """Let the queries inside see one state of the store, whatever other programs write meanwhile."""
         with self._in_words():
             connection = self._open
             patiently(lambda: connection.execute("BEGIN"), self.path)
@@ -161,13 +135,11 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Callable[..., Any]]:
-        """A transaction, alone: gives a function that executes SQL. All of it counts, or nothing of it."""
+        """Give a function that executes SQL in one transaction: all of it is written, or nothing."""
         with self._in_words():
             connection = self._open
             patiently(lambda: connection.execute("BEGIN IMMEDIATE"), self.path)
-            self._has_written = True
             try:
-                seal.break_it(connection)
                 yield lambda sql, *values: connection.execute(sql, values)
                 patiently(lambda: connection.execute("COMMIT"), self.path)
             except BaseException:
@@ -181,19 +153,26 @@ class Database:
             raise StoreError(f"the store {str(self.path)!r} is closed")
         return self._connection
 
-    def _check_header(self) -> None:
+    def _checked_version(self) -> int:
         if self.rows("PRAGMA application_id") != [(APPLICATION,)]:
             raise StoreError(f"{self.path} is not a store of studies, or its beginning is damaged")
-        version = self.rows("PRAGMA user_version")[0][0]
-        if version != VERSION:
+        version: int = self.rows("PRAGMA user_version")[0][0]
+        if version not in TABLES_OF_VERSION:
             raise StoreError(f"{self.path} is a store of version {version}; this program reads version {VERSION}")
-        there = {sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-        if there != set(SCHEMA):  # also a file that someone made to look like a store
+        tables = {sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        if tables != TABLES_OF_VERSION[version]:  # also a file that someone made to look like a store
             raise DamagedStore(damaged(self.path, "its tables are not those of a store"))
+        return version
+
+    def _upgrade(self) -> None:
+        with self.writing() as execute:
+            for name in ONLY_IN_VERSION_2:
+                execute(f"DROP TABLE IF EXISTS {name}")
+            execute(f"PRAGMA user_version = {VERSION}")
 
     def _check_size(self) -> None:
-        """Notice a file that was cut off, of which SQLite would still read what is left."""
-        with self.reading():  # as long as this lasts, no one moves pages from the journal to the file
+        """Refuse a file that was cut off, of which SQLite would still read the rest."""
+        with self.reading():  # meanwhile no program moves pages from the journal to the file
             wanted = self.rows("PRAGMA page_count")[0][0] * self.rows("PRAGMA page_size")[0][0]
             journal = self.path.with_name(self.path.name + "-wal")
             with suppress(FileNotFoundError):
@@ -212,10 +191,10 @@ class Database:
 
 
 def refuse_if_in_use_here(path: Path) -> None:
-    """Go on only if this program has not opened the store.
+    """Raise `StoreError` if this program has the store open.
 
-    To read the file by other ways than SQLite's would end all locks that this program has on it, and with them the
-    order in which it and others write.
+    To close the file after reading it without SQLite would end all locks that this program has on it (POSIX), and two
+    programs could then write at the same time.
     """
     if any(database.path.resolve() == path.resolve() for database in _in_use):
         raise StoreError(f"{path} is open in this program; close it first")
@@ -224,7 +203,7 @@ def refuse_if_in_use_here(path: Path) -> None:
 def create(path: Path) -> None:
     """Make an empty store at `path`; FileExistsError if something is there.
 
-    It is made under another name, so that a store is there whole or not at all, whenever this is killed.
+    It is made under another name first, so that a kill at any moment leaves a whole store or none.
     """
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
@@ -237,8 +216,6 @@ def create(path: Path) -> None:
             connection.execute(f"PRAGMA user_version = {VERSION}")
             for sql in SCHEMA:
                 connection.execute(sql)
-            connection.execute("INSERT INTO ledger VALUES (1, 0, ?)", (bytes(32),))
-            connection.execute("INSERT INTO seal VALUES (1, ?)", (seal.NONE,))
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -263,7 +240,7 @@ def place(file: Path, path: Path) -> None:
 
 
 def patiently(action: Callable[[], T], path: Path) -> T:
-    """Do it as soon as no one else is in the way."""
+    """Repeat the action until no other program has the store locked; return its result."""
     end = monotonic() + PATIENCE
     pause = 0.001
     while True:
@@ -280,7 +257,7 @@ def patiently(action: Callable[[], T], path: Path) -> T:
 
 def _connected(path: Path, writable: bool) -> sqlite3.Connection:
     address = path.resolve().as_uri()
-    # Who only reads still opens for writing where that is allowed: the last one to close a store tidies up.
+    # A reader also opens the file for writing if it may: the last program to close a store removes its journal.
     modes = ("rw",) if writable or os.access(path, os.W_OK) else ("ro", "ro&immutable=1")
     for mode in modes:
         connection = sqlite3.connect(
@@ -291,7 +268,7 @@ def _connected(path: Path, writable: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA cell_size_check = ON")
             if writable:
                 connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute("PRAGMA secure_delete = ON")  # what was deleted must not be found by a salvage
+                connection.execute("PRAGMA secure_delete = ON")  # a repair must not find what was deleted
             else:
                 connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -323,5 +300,5 @@ def _explained(error: Exception, path: Path) -> Exception:
 
 
 def damaged(path: Path, why: str) -> str:
-    """The words for a damaged store."""
+    """Return the message about a damaged store."""
     return f"{path} is damaged ({why}); `ppsde bench repair {path} -o NEW.db` keeps what is intact"

@@ -1,8 +1,6 @@
-"""Plain data with one spelling: the same content always gives the same text, and so the same digest.
+"""A job: some runs of one algorithm on one problem, identified by the digest of everything that can change its results.
 
-Where results come from: versions, machine and command. No part of the results themselves.
-
-A job: some runs of one algorithm on one problem, known by the digest of all that can change what comes out.
+Also the canonical JSON that is digested, and the provenance of results: versions, machine and command.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from ..algorithms import make
 
 
 def canonical(value: Any) -> str:
-    """The value as JSON in its one spelling: keys sorted, no spaces, ASCII, numbers in their shortest exact form.
+    """Return the value as canonical JSON: keys sorted, no spaces, ASCII, numbers in their shortest exact form.
 
     Examples
     --------
@@ -37,12 +35,12 @@ def canonical(value: Any) -> str:
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def plain(value: Any, name: str) -> Any:
-    """The value in the types that JSON has; `name` says whose it is where that cannot be."""
+    """Return the value in the types that JSON has; `name` is used in the message if that cannot be."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -60,7 +58,7 @@ PACKAGES = ("numpy", "scipy", "jax", "jaxlib")
 
 
 def provenance() -> dict[str, Any]:
-    """What there is to say about this process, for the account of each of its jobs."""
+    """Return versions, machine, process and command, for the account of each job."""
     from .. import __version__
 
     versions = {"ppsde": __version__, "python": platform.python_version()}
@@ -82,29 +80,29 @@ KEYS = (
     *("method", "settings", "problem", "dimension", "instance", "seed"),
     *("runs", "budget", "record", "engine", "device"),
 )
-OPTIONAL = "eval_timeout"  # spelt only where it is given
+OPTIONAL = "eval_timeout"  # part of the content only if it is given
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Runs of one algorithm on one problem, with every setting spelt out."""
+    """Runs of one algorithm on one problem, with every setting."""
 
     method: str
     settings: Mapping[str, Any]
-    problem: Mapping[str, Any]  # suite and name, or file, name and the digest of its content
+    problem: Mapping[str, Any]  # suite and name, or file, name and the digest of the file
     dimension: int
     instance: int | str | None
     seed: int
     runs: tuple[int, ...]
     budget: int
     record: int
-    engine: str  # 'host' or 'compiled': they draw other random numbers
-    device: str  # 'cpu' or 'gpu': they round differently
-    eval_timeout: float | None = None  # seconds for an evaluation, of jobs on the host
+    engine: str  # 'host' or 'compiled', which draw different random numbers
+    device: str  # 'cpu' or 'gpu', which round differently
+    eval_timeout: float | None = None  # seconds for one evaluation, on the host engine
 
     @cached_property
     def content(self) -> str:
-        """All of it, in one spelling."""
+        """The job as canonical JSON."""
         optional = {} if self.eval_timeout is None else {OPTIONAL: self.eval_timeout}
         return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs), **optional})
 
@@ -114,13 +112,18 @@ class Job:
 
     @cached_property
     def cell(self) -> str:
-        """The digest of everything but the run numbers: jobs of one cell are runs of the same experiment."""
+        """The digest of everything but the run numbers: jobs of one cell are runs of one experiment."""
         return digest(replace(self, runs=()).content)
 
     @property
     def kind(self) -> str:
-        """What does it: 'host', or the device of compiled jobs."""
+        """The kind of worker that does it: 'host', or the device of compiled jobs."""
         return "host" if self.engine == "host" else self.device
+
+    @property
+    def program(self) -> str:
+        """The key of its compiled program, which it shares with the jobs that differ in problem, seed or runs only."""
+        return canonical([self.method, self.settings, self.dimension, self.budget, self.record, self.kind])
 
     @property
     def suite(self) -> str | None:
@@ -137,12 +140,12 @@ class Job:
         return f"{self.method} on {self.problem_name}, D={self.dimension}, seed {self.seed}, {runs} ({self.id[:12]})"
 
     def algorithm(self) -> Any:
-        """The algorithm itself."""
+        """Return the algorithm with its settings."""
         return make(self.method, {name: _hashable(value) for name, value in self.settings.items()})
 
     @classmethod
     def from_content(cls, text: str) -> Job:
-        """The job that the text spells; ValueError if it spells none."""
+        """Return the job of a canonical JSON text; ValueError if it is none."""
         data = json.loads(text)
         if not isinstance(data, dict) or set(data) - {OPTIONAL} != set(KEYS):
             raise ValueError(f"a job has {', '.join(KEYS)}")
@@ -165,7 +168,7 @@ class Job:
             raise ValueError(f"{OPTIONAL} of a job must be a number of seconds")
         job = cls(**{**data, "runs": tuple(runs)})
         if job.content != text:
-            raise ValueError("a job must be in its one spelling")
+            raise ValueError("a job must be canonical JSON")
         return job
 
 

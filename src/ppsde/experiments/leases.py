@@ -1,4 +1,4 @@
-"""Leases: who does which job, so that no job is done twice and none is left to a runner that is gone."""
+"""Leases: which runner does which job, so that no job is done twice and none waits for a runner that is gone."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .database import Database, Execute, drop, put
-from .rows import ACCOUNT
+from .rows import ACCOUNT, ROW, account_entry
 
-LEASE = 60.0  # seconds after its last sign of life that a runner's jobs are given to others
-SIGN_OF_LIFE = 10.0  # seconds between two
+LEASE = 60.0  # seconds after a runner's last sign of life until its jobs are given to others
+SIGN_OF_LIFE = 10.0  # seconds between two signs of life
 
 
 @dataclass(frozen=True)
@@ -23,21 +24,21 @@ class Runner:
     """One program that works on a store."""
 
     id: str
-    place: str  # the machine, as far as process numbers mean the same
+    place: str  # the machine, since its last start, and the space of process numbers in it
     pid: int
-    born: str  # when the process began: process numbers are used again
+    born: str  # when the process began, since process numbers are used again
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What came of asking for jobs."""
+    """The answer to a request for jobs."""
 
-    taken: list[str]  # ours from now on
-    finished: list[str]  # done already, by whomever
+    taken: list[str]  # leased to this runner
+    finished: list[str]  # done already, by any runner
 
 
 class Leases:
-    """What one runner does with the leases of a store."""
+    """The leases of a store, as one runner uses them."""
 
     def __init__(
         self, database: Database, runner: Runner | None = None, clock: Callable[[], float] = time.time
@@ -47,16 +48,16 @@ class Leases:
         self.runner = runner or this_runner()
 
     def sign_of_life(self) -> None:
-        """Say that this runner is alive; its leases hold for another while."""
+        """Extend the leases of this runner by `LEASE` seconds."""
         with self._database.writing() as execute:
             self._sign(execute)
 
     def claim(self, candidates: Iterable[tuple[str, int]], most: int = 1) -> Claim:
-        """Take the first free jobs of the candidates, given by id and number of runs, at most so many."""
+        """Lease the first free jobs of the candidates, each an id and its number of runs, at most `most` of them."""
         taken: list[str] = []
         finished: list[str] = []
         with self._database.writing() as execute:
-            self._bury_the_dead(execute)
+            self._free_lost_jobs(execute)
             self._sign(execute)
             for job, runs in candidates:
                 if len(taken) == most:
@@ -69,29 +70,29 @@ class Leases:
                     taken.append(job)
         return Claim(taken, finished)
 
-    def finish(self, job: str, rows: Sequence[tuple[int, bytes]], account: bytes) -> bool:
-        """Put the rows of a job, run number and entry, into the store, and give the lease up.
+    def finish(self, job: str, rows: Sequence[tuple[int, bool, bytes]], account: Mapping[str, Any]) -> bool:
+        """Store the rows of a job, each a run number, whether it failed and its entry, and end the lease.
 
-        False, and nothing is stored, if the lease was lost meanwhile. A row that is there already, kept by a repair
-        that lost others of its job, stays.
+        False, and nothing is stored, if the lease was lost meanwhile. A row that is there already stays: a repair may
+        have lost other rows of the job.
         """
         with self._database.writing() as execute:
             held = execute("SELECT runner FROM leases WHERE job = ?", job).fetchone()
             if held != (self.runner.id,):
                 return False
             there = {run for (run,) in execute("SELECT run FROM results WHERE job = ?", job).fetchall()}
-            for run, entry in rows:
+            for run, failed, entry in rows:
                 if run not in there:
-                    put(execute, entry)
+                    put(execute, ROW, (job, run, int(failed)), entry)
             for (number,) in execute("SELECT number FROM accounts WHERE job = ?", job).fetchall():
-                drop(execute, number, ACCOUNT)
-            put(execute, account)
+                drop(execute, ACCOUNT, number)
+            put(execute, ACCOUNT, (job, account["finished"]), account_entry({**account, "job": job}))
             execute("DELETE FROM leases WHERE job = ?", job)
             self._sign(execute)
         return True
 
     def leave(self) -> None:
-        """Give every lease up."""
+        """End all leases of this runner."""
         with self._database.writing() as execute:
             _forget(execute, self.runner.id)
 
@@ -100,8 +101,8 @@ class Leases:
         row = (r.id, r.place, r.pid, r.born, self._clock() + LEASE)
         execute("INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)", *row)
 
-    def _bury_the_dead(self, execute: Execute) -> None:
-        """Free the jobs of runners whose time is over, and of those whose process is gone."""
+    def _free_lost_jobs(self, execute: Execute) -> None:
+        """End the leases of runners that gave no sign of life in time, or whose process is gone."""
         for id, place, pid, born, expires in execute("SELECT * FROM runners").fetchall():
             gone = place == self.runner.place and not is_alive(pid, born)
             if id != self.runner.id and (gone or expires < self._clock()):
@@ -114,15 +115,15 @@ def _forget(execute: Execute, runner: str) -> None:
 
 
 def this_runner() -> Runner:
-    """This process."""
+    """Return this process as a runner."""
     pid = os.getpid()
     return Runner(secrets.token_hex(8), this_place(), pid, _born(pid))
 
 
 def is_alive(pid: int, born: str) -> bool:
-    """Whether a process of this machine is still there, and is the one that began then."""
+    """Return whether the process of this machine that began at `born` still exists."""
     if os.name != "posix":
-        return True  # not known; its leases end by themselves
+        return True  # not known; its leases end by time
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -133,7 +134,7 @@ def is_alive(pid: int, born: str) -> bool:
 
 
 def _born(pid: int) -> str:
-    """When a process began, in the words of the system; 'ended' for one that only waits to be buried."""
+    """Return when a process began, as the system writes it; 'ended' for a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -142,7 +143,7 @@ def _born(pid: int) -> str:
 
 
 def this_place() -> str:
-    """The machine since it was started, and the space of process numbers within it."""
+    """Return a name for this machine since its last start, and for the space of process numbers in it."""
     machine = [socket.gethostname(), "", ""]
     with suppress(OSError):
         machine[1] = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

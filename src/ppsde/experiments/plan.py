@@ -1,6 +1,6 @@
-"""Where the problems of a plan come from: a suite, or a Python file of the user's.
+"""A plan: which algorithms run on which problems, how often and how long; and the jobs it consists of.
 
-A plan: which algorithms run on which problems, how often, and for how long.
+Problems come from a suite or from a Python file of the user's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,20 @@ from ..durations import check_seconds
 from ..problem import Problem
 from ..suites import SUITES, get
 from ..suites.named import from_file, from_suite
-from .job import plain
+from .job import Job, plain
+from .workers import why_not_traceable
+
+ENGINES = ("auto", "host", "compiled")
+DEVICES = ("cpu", "gpu")
+LARGEST_SEED = 2**63 - 1
+MOST_RUNS = 2**32
+EVALUATIONS_PER_JOB = 1_000_000  # of compiled jobs on a CPU: a few seconds, which a kill may cost
+LARGEST_BLOCK = 25  # runs in a job
 
 
 @dataclass(frozen=True)
 class Source:
-    """What names a problem: `name` in `suite`, or `name` in the file at `path`."""
+    """The origin of a problem: `name` in `suite`, or `name` in the file at `path`."""
 
     name: str
     suite: str | None = None
@@ -35,11 +44,11 @@ class Source:
 
     @property
     def short(self) -> str:
-        """The name in tables: of a file only its last part."""
+        """The name in tables, without the folder of a file."""
         return self.name if self.path is None else f"{Path(self.path).name}:{self.name}"
 
     def identity(self, problem: Problem) -> dict[str, Any]:
-        """What makes it this problem and no other: a file's name and content, not the folder it lies in."""
+        """Return what identifies the problem: suite, name and version, or name and content of its file."""
         if self.path is not None:
             content = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
             return {"file": Path(self.path).name, "name": self.name, "sha256": content}
@@ -49,7 +58,7 @@ class Source:
 
 
 def source_of(text: Any, suite: str | None, folder: Path) -> Source:
-    """The source that a text names: NAME (in `suite`), SUITE:NAME or FILE.py:NAME; files are sought from `folder`."""
+    """Return the source that a text names: NAME (in `suite`), SUITE:NAME or FILE.py:NAME (relative to `folder`)."""
     if not isinstance(text, str) or not text:
         raise ValueError(f"problems must be names, SUITE:NAME or FILE.py:NAME; got {text!r}")
     place, colon, name = text.rpartition(":")
@@ -72,7 +81,7 @@ def source_of(text: Any, suite: str | None, folder: Path) -> Source:
 
 @contextmanager
 def opened(source: Source, dimension: int | None = None, instance: int | str | None = None) -> Iterator[Problem]:
-    """The problem; the folder of its file can be imported from while it is open."""
+    """Give the problem. Inside, modules in the folder of its file can be imported."""
     if source.suite is not None:
         yield from_suite(source.suite, source.name, dimension, instance)
         return
@@ -85,22 +94,16 @@ def opened(source: Source, dimension: int | None = None, instance: int | str | N
         yield problem
 
 
-ENGINES = ("auto", "host", "compiled")
-DEVICES = ("cpu", "gpu")
-LARGEST_SEED = 2**63 - 1
-MOST_RUNS = 2**32
-
-
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm with settings of its own, under a name of its own."""
+    """An algorithm with its settings, under the label of the plan."""
 
     name: str
     method: str
     options: Mapping[str, Any]
 
     def settings(self) -> dict[str, Any]:
-        """Every setting, also those left at their default, so that a changed default is a changed algorithm."""
+        """Return all settings, also those left at their default: another default is another algorithm."""
         algorithm = make(self.method, dict(self.options))
         settings = {}
         for entry in fields(algorithm):
@@ -112,38 +115,37 @@ class Contender:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study before it is run. The keys of a plan in a TOML file are these same names.
+    """A study before it is run. A plan in a TOML file has these names as keys.
 
     Parameters
     ----------
     algorithms : sequence of str or mapping
-        Methods, or mappings with `method` and, where wanted, `name` (the label in tables) and `options`.
+        Methods, or mappings with `method` and, optionally, `name` (the label in tables) and `options`.
     suite : str, optional
-        Where plain names of problems are sought.
+        The suite of problems that are given by name alone.
     problems : sequence of str, optional
         Names of the suite's problems, SUITE:NAME or FILE.py:NAME; all of the suite if not given.
     dimensions : sequence of int, optional
-        For suites that leave the choice.
+        For suites whose problems have any dimension.
     instance : int or 'official', optional
-        Of a suite's problems; the suite's own choice if not given.
+        Of a suite's problems; by default the suite chooses.
     runs : int
-        Of each algorithm on each problem, numbered from 0.
+        Runs of each algorithm on each problem, numbered from 0.
     budget, budget_per_variable : int, optional
-        Evaluations per run, or per run and variable; what the suite prescribes if neither is given, 20000 per
-        variable for a file.
+        Evaluations per run, or per run and variable; by default the suite's, and 20000 per variable for a file.
     seed : int
-        Of the whole study; each run has its own numbers.
+        Seed of the study; each run has its own random numbers.
     record : int
-        How many points are kept along each run.
+        Number of points recorded along each run.
     engine : 'auto', 'host' or 'compiled'
-        'auto' compiles what JAX can trace, where JAX is installed.
+        'auto' compiles the functions that JAX can trace, if JAX is installed.
     device : 'cpu' or 'gpu'
-        For what is compiled.
+        For the compiled engine.
     eval_timeout : float, optional
-        Seconds after which an evaluation is killed and counts as failed. Everything then runs on the host engine, each
-        run with a process of its own for its evaluations, which may also crash.
+        Seconds after which an evaluation is killed and counts as failed. All runs then use the host engine, each with
+        a process of its own for its evaluations, which may also crash.
     folder : path
-        Where files named in `problems` are sought from.
+        The folder that the files in `problems` are relative to.
 
     Examples
     --------
@@ -192,17 +194,17 @@ class Plan:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], **changes: Any) -> Plan:
-        """The plan in a TOML file; `changes` take the place of what it says."""
+        """Return the plan in a TOML file; `changes` replace its keys."""
         file = Path(path)
         try:
             data = tomllib.loads(file.read_bytes().decode())
             return cls.of({**data, **changes}, file.parent)
-        except ValueError as error:  # also what is not TOML, and not text
+        except ValueError as error:  # also if it is not TOML or not text
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
     def of(cls, data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Plan:
-        """The plan that plain data states, key by key."""
+        """Return the plan that plain data describes."""
         keys = [entry.name for entry in fields(cls) if entry.init and entry.name != "folder"]
         for key in data:
             if key not in keys:
@@ -212,7 +214,7 @@ class Plan:
         return cls(**data, folder=folder)
 
     def budget_of(self, source: Source, dimension: int) -> int:
-        """Evaluations of one run on that problem."""
+        """Return the evaluations of one run on that problem."""
         if self.budget is not None:
             return self.budget
         if self.budget_per_variable is not None:
@@ -224,7 +226,7 @@ class Plan:
         return EVALUATIONS_PER_VARIABLE * dimension
 
     def as_data(self) -> dict[str, Any]:
-        """The plan as plain data, for the store: what was asked for, folders left out."""
+        """Return the plan as plain data, for the store, without folders."""
         return {
             "algorithms": [{"name": c.name, "method": c.method, "settings": c.settings()} for c in self.contenders],
             "problems": [str(s) if s.path is None else s.short for s in self.sources],
@@ -305,3 +307,135 @@ def _check_int(name: str, value: Any, least: int, kind: str = "an int", most: in
     if wrong or (most is not None and value > most):
         upto = f" and <= {most}" if most is not None else ""
         raise ValueError(f"{name} must be {kind} >= {least}{upto}; got {value!r}")
+
+
+# --- jobs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A job of a plan, with its label and the place of its problem on this machine."""
+
+    label: str
+    source: Source
+    job: Job
+
+
+def expanded(plan: Plan) -> list[Planned]:
+    """Return the jobs of a plan; jobs that share a compiled program follow one another."""
+    wanted = plan.engine if plan.eval_timeout is None else "host"
+    cells = [
+        (source, _looked_up(source, dimension, plan.instance, wanted))
+        for source in plan.sources
+        for dimension in _dimensions(plan, source)
+    ]
+    settings = {contender.name: contender.settings() for contender in plan.contenders}
+    planned = []
+    for each in sorted({found.dimension for _, found in cells}):
+        for contender in plan.contenders:
+            on_host_only = _host_only(contender)
+            for source, found in cells:
+                if found.dimension != each:
+                    continue
+                budget = plan.budget_of(source, found.dimension)
+                engine = _engine(wanted, found.host_only or on_host_only, f"{contender.name} on {source.short}")
+                device = plan.device if engine == "compiled" else "cpu"
+                for runs in blocks(plan.runs, block_size(engine, device, budget)):
+                    job = Job(
+                        method=contender.method,
+                        settings=settings[contender.name],
+                        problem=found.identity,
+                        dimension=found.dimension,
+                        instance=found.instance,
+                        seed=plan.seed,
+                        runs=runs,
+                        budget=budget,
+                        record=plan.record,
+                        engine=engine,
+                        device=device,
+                        eval_timeout=None if plan.eval_timeout is None else float(plan.eval_timeout),
+                    )
+                    planned.append(Planned(contender.name, source, job))
+    return planned
+
+
+def block_size(engine: str, device: str, budget: int) -> int:
+    """Return how many runs make a job. It does not depend on the number of runs, so that more can be added later.
+
+    On the host a job is one run: a user's function may take hours. On a GPU runs are made side by side.
+
+    Examples
+    --------
+    >>> block_size("host", "cpu", 1000), block_size("compiled", "cpu", 200_000), block_size("compiled", "gpu", 10**7)
+    (1, 5, 25)
+    """
+    if engine == "host":
+        return 1
+    if device != "cpu":
+        return LARGEST_BLOCK
+    return max(1, min(LARGEST_BLOCK, EVALUATIONS_PER_JOB // budget))
+
+
+def blocks(runs: int, size: int) -> list[tuple[int, ...]]:
+    """Return the run numbers in blocks of that size, the last one perhaps smaller.
+
+    Examples
+    --------
+    >>> blocks(5, 2)
+    [(0, 1), (2, 3), (4,)]
+    """
+    return [tuple(range(first, min(first + size, runs))) for first in range(0, runs, size)]
+
+
+def _dimensions(plan: Plan, source: Source) -> list[int | None]:
+    if plan.dimensions is None:
+        return [None]
+    if source.suite is not None and not get(source.suite).dimensions:
+        raise ValueError(f"dimensions must not be given for suite {source.suite!r}; each of its problems has its own")
+    return list(plan.dimensions)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The facts about a problem that its jobs need."""
+
+    identity: dict[str, Any]
+    dimension: int
+    instance: int | str | None
+    host_only: str | None  # why it cannot be compiled
+
+
+def _looked_up(source: Source, dimension: int | None, instance: int | str | None, wanted: str) -> _Found:
+    with opened(source, dimension, instance) as problem:
+        return _Found(
+            identity=source.identity(problem),
+            dimension=problem.dimension,
+            instance=problem.properties.get("instance") if source.suite is not None else None,
+            host_only=None if wanted == "host" else _cannot_be_compiled(source, problem),
+        )
+
+
+def _engine(wanted: str, host_only: str | None, what: str) -> str:
+    """Return the engine of a job: that of the plan, or, for 'auto', the compiled one if possible."""
+    if wanted == "host":
+        return "host"
+    if host_only is None:
+        return "compiled"
+    if wanted == "compiled":
+        raise ValueError(f"engine 'compiled' cannot run {what}: {host_only}")
+    return "host"
+
+
+def _host_only(contender: Contender) -> str | None:
+    reason: str | None = getattr(make(contender.method, dict(contender.options)), "host_only", None)
+    return reason
+
+
+def _cannot_be_compiled(source: Source, problem: Problem) -> str | None:
+    if find_spec("jax") is None:
+        return "JAX is not installed: pip install 'ppsde[jax]'"
+    if not problem.vectorized:
+        return "its function takes one point at a time, not rows (vectorized=True)"
+    if source.path is None:
+        return None  # suites are written in array code
+    return why_not_traceable(asdict(source))

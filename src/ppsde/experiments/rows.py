@@ -1,10 +1,12 @@
-"""A row: what one run gave, as arrays; and the same as bytes, compressed, without pickle.
+"""The bytes of a store: rows, the results of single runs; and entries, which give everything stored a checksum.
 
-4 bytes   length of the header
-..        header, JSON in one spelling: job, run, status, message, and name, type and shape of each array
-..        the arrays one after the other, little-endian, compressed by zlib
+A row as bytes, without pickle:
 
-An entry: one durable piece of a store, in bytes that carry their own checksum and can be found without any index.
+    4 bytes   length of the header
+    ..        header, canonical JSON: job, run, status, message, and name, type and shape of each array
+    ..        the arrays one after the other, little-endian, compressed by zlib
+
+An entry holds a plan, a job, a row or an account (who ran a job, when and where). It can be found without any table:
 
     8 bytes   MAGIC
     1         kind
@@ -38,7 +40,7 @@ LONGEST_MESSAGE = 500
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """What one run gave."""
+    """The result of one run, as arrays."""
 
     job: str
     run: int
@@ -51,7 +53,7 @@ class Row:
         return self.status != OK
 
     def content(self) -> tuple[str, bytes]:
-        """Header and bytes of the arrays: two rows are the same if these are, however they were compressed."""
+        """Return the header and the bytes of the arrays. Equal rows have equal content, however compressed."""
         names = sorted(self.arrays)
         columns = [np.asarray(self.arrays[name]) for name in names]
         described = [[name, _type(a, name), list(a.shape)] for name, a in zip(names, columns, strict=True)]
@@ -67,7 +69,7 @@ class Row:
 
 
 def packed(row: Row) -> bytes:
-    """The row as bytes."""
+    """Return the row as bytes."""
     header, data = row.content()
     head = header.encode()
     return len(head).to_bytes(4, "big") + head + zlib.compress(data)
@@ -101,7 +103,7 @@ def unpacked(payload: bytes) -> Row:
 
 
 def difference(first: Row, second: Row) -> str | None:
-    """What tells two rows apart, None if they are the same to the last bit."""
+    """Return how two rows differ, in words; None if they are equal to the last bit."""
     if first.content() == second.content():
         return None
     for name in ("job", "run", "status", "message"):
@@ -134,11 +136,11 @@ HEAD_SIZE = _HEAD.size
 
 
 class Damaged(ValueError):
-    """Bytes that are not what was written."""
+    """Bytes that differ from those written."""
 
 
 def sealed(kind: bytes, payload: bytes) -> bytes:
-    """The payload as an entry."""
+    """Return the payload as an entry, with its checksum."""
     if len(payload) > LARGEST:
         raise ValueError(f"an entry of a store takes at most {LARGEST} bytes; this one would take {len(payload)}")
     length = len(payload).to_bytes(4, "big")
@@ -146,7 +148,7 @@ def sealed(kind: bytes, payload: bytes) -> bytes:
 
 
 def opened(entry: Any) -> tuple[bytes, bytes]:
-    """Kind and payload of an entry; `Damaged` if a single bit of it has changed."""
+    """Return kind and payload of an entry; `Damaged` if a single bit of it has changed."""
     if not isinstance(entry, bytes) or len(entry) < HEAD_SIZE:
         raise Damaged("an entry is cut off")
     magic, kind, length, checksum = _HEAD.unpack_from(entry)
@@ -159,7 +161,7 @@ def opened(entry: Any) -> tuple[bytes, bytes]:
 
 
 def size_of(head: bytes) -> int | None:
-    """The size of the entry that begins with these bytes, if one does."""
+    """Return the size of the entry that begins with these bytes; None if none does."""
     if len(head) < HEAD_SIZE:
         return None
     magic, kind, length, _ = _HEAD.unpack_from(head)
@@ -167,22 +169,16 @@ def size_of(head: bytes) -> int | None:
     return HEAD_SIZE + size if magic == MAGIC and kind in KINDS and size <= LARGEST else None
 
 
-def checksum_of(entry: bytes) -> bytes:
-    """The checksum that an entry carries."""
-    checksum: bytes = _HEAD.unpack_from(entry)[3]
-    return checksum
-
-
 def _checksum(kind: bytes, length: bytes, payload: bytes) -> bytes:
     return hashlib.sha256(kind + length + payload).digest()
 
 
-# --- what the entries of each kind hold ---------------------------------------------------------------------------
+# --- the content of each kind of entry ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A plan as a store keeps it: as plain data, with its jobs by label and id."""
+    """A plan read from a store: plain data, and its jobs by label and id."""
 
     id: str
     data: dict[str, Any]
@@ -190,7 +186,7 @@ class StoredPlan:
 
 
 def plan_entry(data: dict[str, Any], jobs: list[tuple[str, str]]) -> tuple[str, bytes]:
-    """The id of a plan, and its entry."""
+    """Return the id of a plan, and its entry."""
     text = canonical({"plan": data, "jobs": jobs})
     return digest(text), sealed(PLAN, zlib.compress(text.encode()))
 
@@ -213,7 +209,7 @@ def read_job(payload: bytes) -> Job:
 
 
 def account_entry(account: dict[str, Any]) -> bytes:
-    """How a job came about: who, when, with what. No part of its results."""
+    """Return the entry of an account: who ran a job, when and with which versions. No part of its results."""
     return sealed(ACCOUNT, zlib.compress(canonical(account).encode()))
 
 
@@ -226,15 +222,11 @@ def read_account(payload: bytes) -> dict[str, Any]:
     return account
 
 
-def read_row(payload: bytes) -> Row:
-    return unpacked(payload)
-
-
-READERS: dict[bytes, Any] = {PLAN: read_plan, JOB: read_job, ROW: read_row, ACCOUNT: read_account}
+READERS: dict[bytes, Any] = {PLAN: read_plan, JOB: read_job, ROW: unpacked, ACCOUNT: read_account}
 
 
 def read(entry: Any) -> tuple[bytes, Any]:
-    """Kind and content of an entry; `Damaged` if it is not what was written, or not what its kind should hold."""
+    """Return kind and content of an entry; `Damaged` if it has changed, or does not hold what its kind must."""
     kind, payload = opened(entry)
     try:
         return kind, READERS[kind](payload)
@@ -243,7 +235,7 @@ def read(entry: Any) -> tuple[bytes, Any]:
 
 
 def inflated(data: bytes, most: int = LARGEST) -> bytes:
-    """Decompressed bytes, at most so many: a small file must not fill the memory."""
+    """Return the decompressed bytes, at most `most` of them: a small file must not fill the memory."""
     unpacker = zlib.decompressobj()
     out = unpacker.decompress(data, most)
     if not unpacker.eof or unpacker.unused_data:

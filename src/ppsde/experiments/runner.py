@@ -1,4 +1,4 @@
-"""The runner: takes jobs of a plan, has them done by worker processes, and puts what comes out into the store."""
+"""The runner: leases jobs of a plan, has worker processes do them, and stores their rows."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from typing import Any
 from ..interrupts import Interrupts, noticed
 from ..progress import ShowStudy, Status, study_display
 from .database import drop
-from .expansion import Planned, expanded
 from .job import Job, canonical, provenance
 from .leases import SIGN_OF_LIFE, Leases
 from .outcomes import failed_row
-from .plan import Plan
+from .plan import Plan, Planned, expanded
 from .repair import refuse_damage
-from .rows import ROW, account_entry, packed, sealed
+from .rows import ROW, packed, sealed
 from .store import Store
 from .workers import Worker
 
-POLL = 1.0  # seconds between two looks for jobs that others have given up
-PULSE = 0.2  # seconds between two looks at the clock
-ATTEMPTS = 2  # at a job whose process dies
-AHEAD = 8  # programs that a GPU's process has at a time, most of them being compiled; one runs
-MOST_SIDE_BY_SIDE = 64  # jobs in one program of a GPU: more than any suite has problems
+POLL = 1.0  # seconds until asking again for jobs that other runners had leased
+PULSE = 0.2  # seconds of waiting for messages
+ATTEMPTS = 2  # at a job whose worker dies
+AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
+MOST_SIDE_BY_SIDE = 64  # jobs in one request to a GPU: more than any suite has problems
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How a study stands when a runner leaves it."""
+    """How much of a plan is done when a runner ends."""
 
-    runs: int  # that were wanted, of this shard
+    plan: int  # its number in the store, the first being 1
+    runs: int  # in the plan, or in this shard of it
     done: int
     failed: int  # of those done
     interrupted: bool
@@ -52,10 +52,10 @@ def run(
     retry_failed: bool = False,
     progress: bool = False,
 ) -> Summary:
-    """Run a plan into a store: everything that is not there yet.
+    """Run a plan into a store: all runs that are not there yet.
 
-    Jobs that other runners on the same store are doing are left to them, and taken over where they die. The first
-    Ctrl-C or SIGTERM ends the runner with every finished job kept.
+    Jobs that other runners are doing on the same store are left to them, and done here if those die. After the first
+    Ctrl-C or SIGTERM the runner ends; every finished job is stored.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def run(
     store : path
         Made if there is none.
     workers : int, optional
-        Jobs at a time on the CPU, in processes or, if compiled, in threads of one; as many as there are cores if not
-        given. Jobs on a GPU have a process of their own.
+        Jobs at a time on the CPU, by default one per core: each in a process, or, if compiled, in a thread of one
+        process. Jobs on a GPU have a process of their own.
     shard : (int, int)
         (2, 4) is the second of four parts of the jobs, for machines that share no disk; `merge` joins their stores.
     retry_failed : bool
-        Whether to do failed runs again.
+        Repeat failed runs.
     progress : bool
-        Whether to show a live study_display on standard error.
+        Show a live display on standard error.
     """
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     cores = _checked_workers(workers)
@@ -80,20 +80,20 @@ def run(
     if path.exists():
         refuse_damage(path)
     with Store(path, writable=True, make=True) as opened:
-        opened.add_plan(plan.as_data(), [(one.label, one.job) for one in planned])
+        number = opened.add_plan(plan.as_data(), [(one.label, one.job) for one in planned])
         mine = planned[part - 1 :: parts]
         if retry_failed:
-            _forget_failures(opened, mine)
+            _drop_failures(opened, mine)
         began = time.monotonic()
         with noticed() as interrupts:
             session = _Session(opened, mine, cores, interrupts)
             with study_display(progress) as show:
                 session.work(show)
-        return _summary(opened, mine, interrupts.asked, time.monotonic() - began)
+        return _summary(opened, number, mine, interrupts.asked, time.monotonic() - began)
 
 
 class _Session:
-    """One runner's time with a store."""
+    """The work of one runner on a store."""
 
     def __init__(self, store: Store, mine: Sequence[Planned], cores: int, interrupts: Interrupts) -> None:
         self._leases = Leases(store.database)
@@ -103,52 +103,52 @@ class _Session:
         self._total = sum(_evaluations(one.job) for one in mine)
         done = dict(store.database.rows("SELECT job, count(*) FROM results GROUP BY job"))
         self._todo = {one.job.id: one for one in mine if done.get(one.job.id, 0) < len(one.job.runs)}
-        self._held: dict[str, Planned] = {}  # leased by this runner, and being done
-        self._again: list[Planned] = []  # leased by this runner, whose process died
-        self._died: Counter[str] = Counter()
-        self._beside = _programs(mine, self._todo)
+        self._held: dict[str, Planned] = {}  # leased, and being done by a worker
+        self._again: list[Planned] = []  # leased, to be done again because their worker died
+        self._died: Counter[str] = Counter()  # workers, by job
+        self._beside = _problems_by_program(mine, self._todo)
         self._cores = cores
-        self._crew: list[Worker] = []
+        self._workers: list[Worker] = []
         self._jobs = len(mine)
         self._at_start = self._total - sum(_evaluations(one.job) for one in self._todo.values())
-        self._made: dict[str, int] = {}  # evaluations of jobs that are being done
+        self._made: dict[str, int] = {}  # evaluations so far, by job that is being done
         self._failed = 0
-        self._compiling: set[Worker] = set()
+        self._compiling: Counter[Worker] = Counter()  # programs, by worker
         self._began = time.monotonic()
-        self._next_claim: defaultdict[str, float] = defaultdict(float)  # by kind, after there were no jobs of it
+        self._next_claim: defaultdict[str, float] = defaultdict(float)  # when to ask again, by kind of job
 
     def work(self, show: ShowStudy) -> None:
-        """Have everything done that is not done yet, or what there is until a signal says to stop."""
+        """Do all jobs that are not done yet, or until a signal arrives."""
         next_sign = time.monotonic() + SIGN_OF_LIFE
         try:
             while (self._todo or self._held or self._again) and not self._interrupts.asked:
-                self._hire()
-                self._give_out()
-                self._listen(PULSE)
+                self._start_workers()
+                self._send_requests()
+                self._receive(PULSE)
                 if time.monotonic() >= next_sign:
                     self._leases.sign_of_life()
                     next_sign = time.monotonic() + SIGN_OF_LIFE
                 show(self._status)
-            self._listen(0.0)  # what was finished at the last moment counts
+            self._receive(0.0)  # messages that arrived meanwhile
         finally:
-            for worker in self._crew:
+            for worker in self._workers:
                 worker.kill()
-            with suppress(ValueError):  # a store that cannot be written now has leases that end by themselves
+            with suppress(ValueError):  # the store cannot be written; the leases end by time
                 self._leases.leave()
 
     # --- workers ------------------------------------------------------------------------------------------------
 
-    def _hire(self) -> None:
-        """Processes for the host; one process of threads for what is compiled for the CPU; one for the GPU."""
+    def _start_workers(self) -> None:
+        """Start processes for host jobs, one process with threads for jobs compiled for the CPU, one for the GPU."""
         for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, AHEAD)):
-            there = sum(worker.kind == kind for worker in self._crew)
+            there = sum(worker.kind == kind for worker in self._workers)
             if there < most:
                 jobs = (*self._todo.values(), *self._again, *self._held.values())
                 work = sum(one.job.kind == kind for one in jobs)
-                self._crew += [Worker(self._messages, kind, slots) for _ in range(min(most, work) - there)]
+                self._workers += [Worker(self._messages, kind, slots) for _ in range(min(most, work) - there)]
 
-    def _give_out(self) -> None:
-        for worker in self._crew:
+    def _send_requests(self) -> None:
+        for worker in self._workers:
             while worker.ready and len(worker.requests) < worker.slots:
                 jobs = self._next_for(worker)
                 if not jobs:
@@ -157,7 +157,7 @@ class _Session:
                 worker.send(self._request(jobs))
 
     def _next_for(self, worker: Worker) -> list[Planned]:
-        """What a worker is to do next. A job whose process has died is done alone: it may take others with it."""
+        """Return the jobs of the next request. A job whose worker died is done alone: it may kill its worker again."""
         again = [one for one in self._again if one.job.kind == worker.kind]
         if again or any(self._died[one.job.id] for jobs in worker.requests for one in jobs):
             if worker.requests:
@@ -180,7 +180,7 @@ class _Session:
         return []
 
     def _groups(self, kind: str) -> Iterator[list[Planned]]:
-        """Jobs that one request may hold: on a GPU those that go side by side."""
+        """Yield the jobs that may be in one request: on a GPU those that run side by side."""
         there = [one for one in self._todo.values() if one.job.kind == kind]
         if not there:
             return
@@ -189,61 +189,60 @@ class _Session:
             return
         by_key: dict[Any, list[Planned]] = {}
         for one in there:
-            by_key.setdefault((_program_key(one.job), one.job.seed, one.job.runs), []).append(one)
+            by_key.setdefault((one.job.program, one.job.seed, one.job.runs), []).append(one)
         yield from by_key.values()
 
     def _request(self, jobs: Sequence[Planned]) -> dict[str, Any]:
-        return {"jobs": [_described(one) for one in jobs], "beside": self._beside.get(_program_key(jobs[0].job), [])}
+        return {"jobs": [_described(one) for one in jobs], "beside": self._beside.get(jobs[0].job.program, [])}
 
     # --- messages -----------------------------------------------------------------------------------------------
 
-    def _listen(self, seconds: float) -> None:
-        """Wait for the first message, and take all there are."""
+    def _receive(self, seconds: float) -> None:
+        """Wait for the first message, and handle all that have arrived."""
         try:
             message = self._messages.get(timeout=seconds) if seconds else self._messages.get_nowait()
             while True:
-                self._heed(*message)
+                self._handle(*message)
                 message = self._messages.get_nowait()
         except Empty:
             return
 
-    def _heed(self, worker: Worker, message: dict[str, Any] | None, blobs: list[bytes]) -> None:
+    def _handle(self, worker: Worker, message: dict[str, Any] | None, blobs: list[bytes]) -> None:
         if message is None:
-            self._lost(worker)
+            self._replace(worker)
         elif message["kind"] == "ready":
             worker.ready = True
         elif message["kind"] == "fatal":
             raise ValueError(message["message"])
         elif message["kind"] == "compiling":
-            self._compiling.add(worker)
+            self._compiling[worker] = message["programs"]
         elif message["kind"] == "progress":
             self._made[message["job"]] = message["evaluations"]
         else:
-            self._compiling.discard(worker)
             one = self._held[message["job"]]
-            entries = [(run, sealed(ROW, blob)) for run, blob in zip(message["runs"], blobs, strict=True)]
-            about = {name: message[name] for name in ("seconds", "compile_seconds", "device")}
-            self._store(one, entries, about, message["failed"])
+            entries = [sealed(ROW, blob) for blob in blobs]
+            rows = list(zip(message["runs"], message["failed"], entries, strict=True))
+            self._store(one, rows, {name: message[name] for name in ("seconds", "compile_seconds", "device")})
             left = [[other for other in jobs if other is not one] for jobs in worker.requests]
             worker.requests = [jobs for jobs in left if jobs]
 
-    def _store(self, one: Planned, rows: Sequence[tuple[int, bytes]], about: dict[str, Any], failed: int) -> None:
-        account = {**self._provenance, **about, "job": one.job.id, "finished": time.time()}
-        kept = self._leases.finish(one.job.id, rows, account_entry(account))
+    def _store(self, one: Planned, rows: Sequence[tuple[int, bool, bytes]], about: dict[str, Any]) -> None:
+        account = {**self._provenance, **about, "finished": time.time()}
+        stored = self._leases.finish(one.job.id, rows, account)
         del self._held[one.job.id]
         self._made.pop(one.job.id, None)
         self._next_claim.clear()
-        if kept:
-            self._failed += failed
-        else:  # this runner was taken for dead, and another has the job
+        if stored:
+            self._failed += sum(failed for _, failed, _ in rows)
+        else:  # the lease ended, and another runner has the job
             self._todo[one.job.id] = one
 
-    def _lost(self, worker: Worker) -> None:
-        """A worker has died: what it was doing is tried once more, and then called failed."""
+    def _replace(self, worker: Worker) -> None:
+        """After the death of a worker, let its jobs be done once more; after the second, store their runs as failed."""
         how = worker.how_it_ended()
         worker.kill()
-        self._crew.remove(worker)
-        self._compiling.discard(worker)
+        self._workers.remove(worker)
+        del self._compiling[worker]
         if not worker.ready:
             raise ValueError(f"a worker cannot be started: {how}")
         for one in (one for jobs in worker.requests for one in jobs):
@@ -254,9 +253,9 @@ class _Session:
                 continue
             rows = [failed_row(one.job.id, run, one.job.dimension, how) for run in one.job.runs]
             about = {"seconds": 0.0, "compile_seconds": 0.0, "device": one.job.device}
-            self._store(one, [(row.run, sealed(ROW, packed(row))) for row in rows], about, len(rows))
+            self._store(one, [(row.run, True, sealed(ROW, packed(row))) for row in rows], about)
 
-    # --- study_display ------------------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------------
 
     def _status(self) -> Status:
         left = [*self._todo.values(), *self._held.values(), *self._again]
@@ -265,9 +264,9 @@ class _Session:
         facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}")]
         if self._failed:
             facts.append(("failed", f"{self._failed:,}"))
-        if self._compiling:
-            facts.append(("compiling", str(len(self._compiling))))
-        elif self._todo and not self._held and self._crew:
+        if compiling := self._compiling.total():
+            facts.append(("compiling", str(compiling)))
+        elif self._todo and not self._held and self._workers:
             facts.append(("waiting", "for another runner"))
         return Status(
             title="study",
@@ -278,20 +277,16 @@ class _Session:
         )
 
 
-def _programs(mine: Sequence[Planned], todo: Mapping[str, Planned]) -> dict[str, list[dict[str, Any]]]:
-    """For each program, the problems it is compiled for.
+def _problems_by_program(mine: Sequence[Planned], todo: Mapping[str, Planned]) -> dict[str, list[dict[str, Any]]]:
+    """Return, for each program, the problems it is compiled for.
 
-    On a CPU those that jobs are left for. On a GPU all of them, so that going on with a study changes no rounding.
+    On a CPU those that jobs are left for. On a GPU all of them, so that resuming a study changes no rounding.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for one in mine:
         if one.job.kind == "gpu" or (one.job.kind == "cpu" and one.job.id in todo):
-            found.setdefault(_program_key(one.job), {}).setdefault(canonical(one.job.problem), _described(one))
+            found.setdefault(one.job.program, {}).setdefault(canonical(one.job.problem), _described(one))
     return {key: list(problems.values()) for key, problems in found.items()}
-
-
-def _program_key(job: Job) -> str:
-    return canonical([job.method, job.settings, job.dimension, job.budget, job.record, job.kind])
 
 
 def _described(one: Planned) -> dict[str, Any]:
@@ -302,19 +297,20 @@ def _evaluations(job: Job) -> int:
     return job.budget * len(job.runs)
 
 
-def _forget_failures(store: Store, mine: Sequence[Planned]) -> None:
+def _drop_failures(store: Store, mine: Sequence[Planned]) -> None:
     with store.database.writing() as execute:
         for one in mine:
             sql = "SELECT number FROM results WHERE job = ? AND failed"
             for (number,) in execute(sql, one.job.id).fetchall():
-                drop(execute, number, ROW)
+                drop(execute, ROW, number)
 
 
-def _summary(store: Store, mine: Sequence[Planned], interrupted: bool, seconds: float) -> Summary:
+def _summary(store: Store, plan: int, mine: Sequence[Planned], interrupted: bool, seconds: float) -> Summary:
     sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
     there = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
     counts = [there.get(one.job.id, (0, 0)) for one in mine]
     return Summary(
+        plan=plan,
         runs=sum(len(one.job.runs) for one in mine),
         done=sum(count for count, _ in counts),
         failed=sum(failed for _, failed in counts),

@@ -1,13 +1,11 @@
-"""The result of a run as those who read a store see it.
-
-The store: a study's plans, jobs and results in one file, which several programs may use at once.
-"""
+"""The store: plans, jobs and results of a study in one file, which several programs may use at once; and its status."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,30 +14,32 @@ from typing import Any, Self
 
 import numpy as np
 
-from .database import TABLES, DamagedStore, Database, StoreError, create, damaged, place, put
+from .database import TABLES, DamagedStore, Database, StoreError, columns_of, create, damaged, place, put
 from .job import Job
-from .rows import OK, PLAN, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
+from .leases import is_alive, this_place
+from .rows import JOB, OK, PLAN, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
 
-ANSWER = "answer_"  # before the names of what the original program reports
-RECORD = "record."  # before the names of the columns along a run
+ANSWER = "answer_"  # prefix of the arrays of the point that the method's original program reports
+RECORD = "record."  # prefix of the columns along a run
+WINDOW = 300.0  # seconds over which the rate of a study is averaged
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What one run of a study gave.
+    """The result of one run of a study.
 
-    `x`, `f`, `violation` and what follows are of the best point ever evaluated; `answer` has the same of the point that
-    the method's original program reports. A run that failed has `status` 'failed', NaN for values, an infinite
+    `x`, `f`, `violation` and the following describe the best point ever evaluated; `answer` has the same for the point
+    that the method's original program reports. A run that failed has `status` 'failed', NaN for values, an infinite
     violation and no record.
     """
 
-    algorithm: str  # the label that the plan gives it
+    algorithm: str  # its label in the plan
     problem: str
     dimension: int
     run: int
     status: str  # 'ok' or 'failed'
     message: str  # why it failed
-    job: Job  # everything else that was asked for
+    job: Job  # method, settings, budget, seed and so on
     arrays: Mapping[str, np.ndarray]
 
     @property
@@ -61,12 +61,12 @@ class Result:
 
     @property
     def violation(self) -> float:
-        """The search's measure."""
+        """The violation by the search's measure."""
         return float(self.arrays["violation"])
 
     @property
     def competition_violation(self) -> float:
-        """The measure of the CEC tables: a mean over the constraints."""
+        """The violation by the measure of the CEC tables: a mean over the constraints."""
         return float(self.arrays["competition_violation"])
 
     @property
@@ -91,13 +91,12 @@ class Result:
     def record(self) -> dict[str, np.ndarray]:
         """Columns along the run, each (record,): evaluations, f, violation, feasible_share and the method's own.
 
-        The k-th numbers are of the last generation that ended within the k-th part of the budget, NaN where none did.
+        Entry k is of the last generation that ended within part k of the budget, NaN if none did.
         """
         return {name.removeprefix(RECORD): a for name, a in self.arrays.items() if name.startswith(RECORD)}
 
 
-def result_of(label: str, job: Job, row: Row) -> Result:
-    """A row with what it means."""
+def _result(label: str, job: Job, row: Row) -> Result:
     return Result(
         algorithm=label,
         problem=job.problem_name,
@@ -117,9 +116,9 @@ class Store:
     ----------
     path : path
     writable : bool
-        Whether it is to be written.
+        Open it for writing.
     make : bool
-        Whether to make it if there is none.
+        Make it if there is none.
 
     Examples
     --------
@@ -140,7 +139,7 @@ class Store:
         if make and not self.path.exists():
             if not self.path.parent.is_dir():
                 raise StoreError(f"there is no folder {str(self.path.parent)!r} for the store {self.path.name}")
-            with suppress(FileExistsError):  # another runner was faster: its store is as good
+            with suppress(FileExistsError):  # another runner has just made it
                 create(self.path)
         self.database = Database(self.path, writable=writable)
         self._jobs: dict[str, Job] = {}
@@ -157,14 +156,14 @@ class Store:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def plans(self) -> list[StoredPlan]:
-        """The plans that were run into the store, the first one first."""
+        """Return the plans that were run into the store, the first one first."""
         return [self.read(number) for (number,) in self.database.rows("SELECT number FROM plans ORDER BY number")]
 
     def jobs(self, plan: int | None = None) -> list[tuple[str, Job]]:
-        """Label and job, of one plan (the first is number 1) or of all.
+        """Return label and job, of one plan (the first is number 1) or of all.
 
-        One label on one problem and dimension stands for one experiment; where two plans mean different ones by it,
-        one of the plans must be chosen.
+        A label on one problem and dimension stands for one experiment. If two plans use it for different ones, one of
+        the plans must be chosen.
         """
         chosen = self._chosen(plan)
         known = dict(self.database.rows("SELECT job, number FROM jobs"))
@@ -188,7 +187,9 @@ class Store:
         return [(label, job) for (label, _), job in found.items()]
 
     def results(self, plan: int | None = None) -> Iterator[Result]:
-        """What every finished run gave, failed ones included, in the order of the plan; each row is checked.
+        """Yield the result of every finished run, failed ones included, in the order of the plan.
+
+        The checksum of each row is verified.
 
         Parameters
         ----------
@@ -203,27 +204,32 @@ class Store:
         seen = set()
         for label, job in jobs:
             for run, number in numbers.get(job.id, []):
-                if (label, job.cell, run) in seen:  # blocks of two plans may overlap; their rows are the same
+                if (label, job.cell, run) in seen:  # blocks of two plans may overlap, with equal rows
                     continue
                 seen.add((label, job.cell, run))
                 row = self.read(number)
                 if not isinstance(row, Row) or (row.job, row.run) != (job.id, run):
                     raise DamagedStore(damaged(self.path, "a row stands in the place of another"))
-                yield result_of(label, job, row)
+                yield _result(label, job, row)
 
     def account(self, job: Job) -> dict[str, Any] | None:
-        """How a job came about: versions, host, device, command, seconds; None if it is not finished."""
+        """Return who ran a job and how: versions, host, device, command, seconds; None if it is not finished."""
         rows = self.database.rows("SELECT number FROM accounts WHERE job = ?", job.id)
         return self.read(rows[0][0]) if rows else None
 
     def check_count(self) -> None:
-        """Notice, at little cost, that entries are missing."""
-        counts = self.database.rows("SELECT count, (SELECT count(*) FROM entries) FROM ledger")
-        if len(counts) != 1 or counts[0][0] != counts[0][1]:
+        """Raise `DamagedStore` if entries are missing; reads no entry."""
+        listed = " + ".join(f"(SELECT count(*) FROM {table})" for table in TABLES.values())
+        if self.database.rows(f"SELECT (SELECT count(*) FROM entries) - ({listed})") != [(0,)]:
             raise DamagedStore(damaged(self.path, "entries are missing"))
 
+    def state(self) -> tuple[Any, ...]:
+        """Return numbers that change whenever plans, jobs or results do."""
+        sql = "SELECT count(*), max(number), (SELECT max(finished) FROM accounts) FROM entries"
+        return self.database.rows(sql)[0]
+
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The key of every entry, with its number."""
+        """Return the key of every entry, with its number."""
         found: dict[tuple[Any, ...], int] = {}
         for kind, table in TABLES.items():
             columns = "job, run" if kind == ROW else "plan" if kind == PLAN else "job"
@@ -240,7 +246,7 @@ class Store:
         return [plans[plan - 1]]
 
     def read(self, number: int) -> Any:
-        """The content of the entry with that number, checked."""
+        """Return the content of the entry with that number; `DamagedStore` if its checksum does not fit."""
         rows = self.database.rows("SELECT entry FROM entries WHERE number = ?", number)
         try:
             if not rows:
@@ -251,27 +257,30 @@ class Store:
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def add_plan(self, data: dict[str, Any], jobs: Sequence[tuple[str, Job]]) -> None:
-        """Make a plan and its jobs known; those that are known already stay as they are."""
-        plan, entry = plan_entry(data, [(label, job.id) for label, job in jobs])
+    def add_plan(self, data: dict[str, Any], jobs: Sequence[tuple[str, Job]]) -> int:
+        """Add a plan and its jobs; those that are there already stay as they are. Return the number of the plan."""
+        id, entry = plan_entry(data, [(label, job.id) for label, job in jobs])
         with self.database.writing() as execute:
-            known = {id for (id,) in execute("SELECT job FROM jobs").fetchall()}
+            there = {job for (job,) in execute("SELECT job FROM jobs").fetchall()}
             for _, job in jobs:
-                if job.id not in known:
-                    put(execute, job_entry(job))
-            if not execute("SELECT 1 FROM plans WHERE plan = ?", plan).fetchone():
-                put(execute, entry)
+                if job.id not in there:
+                    put(execute, JOB, (job.id,), job_entry(job))
+            if not execute("SELECT 1 FROM plans WHERE plan = ?", id).fetchone():
+                put(execute, PLAN, (id,), entry)
+            plans = [plan for (plan,) in execute("SELECT plan FROM plans ORDER BY number").fetchall()]
+        return 1 + plans.index(id)
 
     def add_entries(self, entries: Iterable[bytes]) -> None:
         """Add entries as they are, all of them or none."""
         with self.database.writing() as execute:
             for entry in entries:
-                put(execute, entry)
+                kind, content = read(entry)
+                put(execute, kind, columns_of(kind, content), entry)
 
 
 @contextmanager
 def new_store(path: Path) -> Iterator[Store]:
-    """A store to be filled, which gets its name at the end: it is there whole or not at all."""
+    """Give an empty store to fill. It gets its name at the end, so that a kill leaves a whole store or none."""
     if path.exists():
         raise StoreError(f"{path} exists; a new store is to be written")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
@@ -288,7 +297,7 @@ def new_store(path: Path) -> Iterator[Store]:
 
 
 def _difference(first: Job, second: Job) -> str:
-    """The names of what two jobs do not share, run numbers aside."""
+    """Return the names and values in which two jobs differ, run numbers aside."""
     parts = []
     for name in ("method", "problem", "instance", "seed", "budget", "record", "engine", "device"):
         if getattr(first, name) != getattr(second, name):
@@ -296,3 +305,108 @@ def _difference(first: Job, second: Job) -> str:
     names = sorted(set(first.settings) | set(second.settings))
     parts += [f"the setting {n}" for n in names if first.settings.get(n) != second.settings.get(n)]
     return ", ".join(parts)
+
+
+# --- status -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One algorithm on one problem in one dimension."""
+
+    algorithm: str
+    problem: str
+    dimension: int
+    wanted: int  # runs
+    done: int
+    failed: int  # of those done
+    running: int  # jobs
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed."""
+
+    algorithm: str
+    problem: str
+    dimension: int
+    run: int
+    message: str
+    entry: int  # its number in the store: the larger, the later it was written
+
+    def __str__(self) -> str:
+        return f"{self.algorithm}, {self.problem}, D={self.dimension}, run {self.run}: {self.message}"
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """How much of a study is done, who is working on it, and how fast."""
+
+    cells: list[Cell]
+    failures: list[Failure]  # in the order of the plan, not in that of time
+    runners: int  # programs that are working on it
+    evaluations: int  # made
+    budget: int  # evaluations of the whole study
+    rate: float | None  # evaluations per second in the last minutes; None while nobody works on it
+
+    @property
+    def seconds_left(self) -> float | None:
+        return (self.budget - self.evaluations) / self.rate if self.rate else None
+
+
+def status_of(store: Store, plan: int | None = None, clock: Callable[[], float] = time.time) -> StudyStatus:
+    """Return the status of a study: of one plan (the first is number 1), or of all."""
+    jobs = store.jobs(plan)
+    with store.database.reading():
+        sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
+        done = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
+        runners = store.database.rows("SELECT runner, place, pid, born, expires FROM runners")
+        leases = store.database.rows("SELECT job, runner FROM leases")
+        finished = dict(store.database.rows("SELECT job, finished FROM accounts"))
+        failed = store.database.rows("SELECT job, run, number FROM results WHERE failed ORDER BY run")
+    now, here = clock(), this_place()
+    alive = {
+        runner
+        for runner, place, pid, born, expires in runners
+        if expires >= now and (place != here or is_alive(pid, born))
+    }
+    running = {job for job, runner in leases if runner in alive}
+    return StudyStatus(
+        cells=_cells(jobs, done, running),
+        failures=_failures(store, jobs, failed),
+        runners=len(alive),
+        evaluations=sum(done.get(job.id, (0, 0))[0] * job.budget for _, job in jobs),
+        budget=sum(len(job.runs) * job.budget for _, job in jobs),
+        rate=_rate(jobs, finished, now) if alive else None,
+    )
+
+
+def _failures(store: Store, jobs: list[tuple[str, Job]], failed: list[tuple[str, int, int]]) -> list[Failure]:
+    runs_of: dict[str, list[tuple[int, int]]] = {}
+    for id, run, number in failed:
+        runs_of.setdefault(id, []).append((run, number))
+    return [
+        Failure(label, job.problem_name, job.dimension, run, store.read(number).message, number)
+        for label, job in jobs
+        for run, number in runs_of.get(job.id, [])
+    ]
+
+
+def _cells(jobs: list[tuple[str, Job]], done: dict[str, tuple[int, int]], running: set[str]) -> list[Cell]:
+    sums: dict[tuple[str, str, int], list[int]] = {}
+    for label, job in jobs:
+        count, failed = done.get(job.id, (0, 0))
+        cell = sums.setdefault((label, job.problem_name, job.dimension), [0, 0, 0, 0])
+        for k, more in enumerate((len(job.runs), count, failed, int(job.id in running))):
+            cell[k] += more
+    return [Cell(*key, *numbers) for key, numbers in sums.items()]
+
+
+def _rate(jobs: list[tuple[str, Job]], finished: dict[str, float], now: float) -> float | None:
+    """Return the evaluations per second of the jobs finished within `WINDOW`."""
+    recent = [(finished[job.id], job) for _, job in jobs if now - WINDOW <= finished.get(job.id, -1.0) <= now]
+    if len(recent) < 2:
+        return None
+    first = min(moment for moment, _ in recent)
+    made = sum(job.budget * len(job.runs) for moment, job in recent if moment > first)
+    return made / (now - first) if now > first and made else None

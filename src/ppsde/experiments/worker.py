@@ -1,9 +1,7 @@
-"""Runs of a job on the host engine, one evaluation after another: in this process, or in one that can be killed.
+"""A worker process: requests arrive on standard input, rows leave on the original standard output.
 
-A worker process: requests come in on standard input, rows go out on what was standard output.
-
-A message is a line of JSON, followed by as many bytes as its `sizes` say. Where the input ends, the runner is gone and
-the worker ends too, whatever it is doing.
+A message is a line of JSON, followed by as many bytes as its `sizes` say. At the end of the input the runner is gone,
+and the worker ends too, whatever it is doing.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ import signal
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from functools import partial
 from queue import SimpleQueue
@@ -30,14 +28,14 @@ from ..evaluation import evaluator_for
 from ..evaluation.evaluate import Evaluate, Hopeless, Policy
 from ..population import Population
 from ..problem import Problem
-from .job import Job, canonical
+from .job import Job
 from .outcomes import failed_row, point, row_of
 from .plan import Source, opened
 from .rows import Row, packed
 
 
 def host_rows(job: Job, problem: Problem, progress: Callable[[int], None]) -> Iterator[Row]:
-    """The row of each run of the job; `progress` is told how many evaluations the job has made so far."""
+    """Yield the row of each run of a job on the host engine; `progress` is called with the evaluations made so far."""
     for k, number in enumerate(job.runs):
         yield _host_row(job, number, problem, progress, k * job.budget)
 
@@ -72,14 +70,14 @@ def _host_point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
 
 
 PROGRESS_EVERY = 0.5  # seconds
-PROGRAMS_KEPT = 2  # compiled ones: jobs come sorted by them
+MOST_PROGRAMS = {"cpu": 2, "gpu": 8}  # in memory; jobs arrive sorted by program, on a GPU eight requests ahead
 
 Send = Callable[..., None]
 
 
 def main(threads: int) -> None:
-    """Do what is requested, so many requests at a time, until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner to deal with
+    """Serve requests, `threads` of them at a time, until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner handles Ctrl-C
     send = _sender(_private_output())
     requests: SimpleQueue[dict[str, Any]] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
@@ -96,7 +94,7 @@ def main(threads: int) -> None:
 
 
 def probe() -> None:
-    """Say why the problem named on standard input cannot be compiled; nothing if it can."""
+    """Answer why JAX cannot trace the problem whose source is on standard input; null if it can."""
     source = Source(**json.load(sys.stdin))
     output = _private_output()
     with opened(source) as problem:
@@ -104,8 +102,15 @@ def probe() -> None:
         output.flush()
 
 
+def backend() -> None:
+    """Answer which kind of device JAX prefers."""
+    import jax
+
+    print(json.dumps(jax.default_backend()))
+
+
 def why_not_traceable(problem: Problem) -> str | None:
-    """Why JAX cannot trace the function of a problem; None if it can."""
+    """Return why JAX cannot trace the function of a problem; None if it can."""
     import jax
 
     from ..engines.compiled import float64, traced_values
@@ -119,19 +124,22 @@ def why_not_traceable(problem: Problem) -> str | None:
 
 
 class Bench:
-    """Where jobs are done: it keeps problems that are open and programs that are compiled."""
+    """Does jobs, with the problems opened and the programs compiled so far."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._lock = threading.RLock()  # around problems and programs
         self._stack = ExitStack()
         self._problems: dict[tuple[Any, ...], Problem] = {}
-        self._programs: dict[str, Any] = {}
-        self._compiling: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # by program
-        self._device = threading.Lock()  # one program at a time runs on a GPU, while others are compiled
+        self._programs: dict[str, Future[Any]] = {}
+        self._compiling = 0  # programs
+        self._gpu = threading.Lock()  # one program at a time runs on it, while others are compiled
 
     def do(self, request: dict[str, Any]) -> None:
-        """Do the jobs of a request, and send the rows of each."""
+        """Do the jobs of a request, and send their rows.
+
+        `beside` in a request are the problems of the compiled program, those of its jobs among them.
+        """
         jobs = [Job.from_content(one["content"]) for one in request["jobs"]]
         try:
             problems = [
@@ -152,10 +160,9 @@ class Bench:
             if job.engine == "host":
                 rows = list(host_rows(job, problem, self._progress(job)))
             else:
-                from .compiled_runs import rows_one_at_a_time
+                from .compiled_runs import OneAtATime, rows_one_at_a_time
 
-                with self._lock:  # whoever comes second finds it compiled
-                    program = self._program(job, beside)
+                program = self._compiled(job, lambda: OneAtATime(job, self._problems_of(beside)))
                 compiling = time.perf_counter() - began
                 rows = list(rows_one_at_a_time(job, problem, program, self._progress(job)))
         except Exception as error:
@@ -173,15 +180,11 @@ class Bench:
         except RuntimeError as error:  # no fault of the runs
             self._send({"kind": "fatal", "message": f"there is no device {device!r} here: {error}"})
             return
-        self._send({"kind": "compiling"})
         began = ready = time.perf_counter()
         try:
             together = self._problems_of(beside)
-            with self._lock:
-                compiling = self._compiling[_program_key(jobs[0], beside)]
-            with compiling:  # whoever comes second finds it compiled
-                compile_side_by_side(jobs, together)
-            with self._device:
+            self._compiled(jobs[0], lambda: compile_side_by_side(jobs, together))
+            with self._gpu:
                 ready = time.perf_counter()
                 found = rows_side_by_side(jobs, problems, together)
         except Exception as error:
@@ -197,7 +200,7 @@ class Bench:
                 "kind": "done",
                 "job": job.id,
                 "runs": [row.run for row in rows],
-                "failed": sum(row.failed for row in rows),
+                "failed": [row.failed for row in rows],
                 "seconds": seconds,
                 "compile_seconds": compiling,
                 "device": _device(job),
@@ -208,17 +211,17 @@ class Bench:
     def _progress(self, job: Job) -> Callable[[int], None]:
         due = time.monotonic() + PROGRESS_EVERY
 
-        def tell(evaluations: int) -> None:
+        def progress(evaluations: int) -> None:
             nonlocal due
             now = time.monotonic()
             if now >= due:
                 due = now + PROGRESS_EVERY
                 self._send({"kind": "progress", "job": job.id, "evaluations": evaluations})
 
-        return tell
+        return progress
 
     def _problem(self, source: Source, job: Job) -> Problem:
-        """The problem of a job, opened once; it must still be the one that was planned with."""
+        """Return the problem of a job, opened once; ValueError if it has changed since the jobs were made."""
         choice = (None, None) if source.path is not None else (job.dimension, job.instance)
         key = (source, *choice)
         with self._lock:
@@ -232,32 +235,30 @@ class Bench:
     def _problems_of(self, described: Sequence[dict[str, Any]]) -> list[Problem]:
         return [self._problem(Source(**one["source"]), Job.from_content(one["content"])) for one in described]
 
-    def _program(self, job: Job, beside: Sequence[dict[str, Any]]) -> Any:
-        """The program that runs the job and others like it, compiled once."""
-        from .compiled_runs import OneAtATime
-
-        key = _program_key(job, beside)
-        if key not in self._programs:
-            self._send({"kind": "compiling"})
-            problems = self._problems_of(beside)
-            while len(self._programs) >= PROGRAMS_KEPT:
+    def _compiled(self, job: Job, compile: Callable[[], Any]) -> Any:
+        """Return the program of a job, compiled by the first thread that needs it; an error is raised in all."""
+        with self._lock:
+            first = job.program not in self._programs
+            future = self._programs.setdefault(job.program, Future())
+            while len(self._programs) > MOST_PROGRAMS[job.kind]:
                 del self._programs[next(iter(self._programs))]
+        if first:
+            self._count_compiling(1)
             try:
-                self._programs[key] = OneAtATime(job, problems)
-            except Exception as error:  # so that it is not compiled in vain for every job
-                self._programs[key] = error
-        program = self._programs[key]
-        if isinstance(program, Exception):
-            raise program
-        return program
+                future.set_result(compile())
+            except Exception as error:
+                future.set_exception(error)
+            self._count_compiling(-1)
+        return future.result()
 
-
-def _program_key(job: Job, beside: Sequence[dict[str, Any]]) -> str:
-    return canonical([job.method, job.settings, job.dimension, job.budget, job.record, beside])
+    def _count_compiling(self, more: int) -> None:
+        with self._lock:
+            self._compiling += more
+            self._send({"kind": "compiling", "programs": self._compiling})
 
 
 def _device(job: Job) -> str:
-    """What a job ran on, in words."""
+    """Return the device of a job, in words."""
     if job.engine == "host":
         return "cpu"
     import jax
@@ -270,7 +271,7 @@ def _failures(job: Job, error: Exception) -> list[Row]:
 
 
 def _private_output() -> BinaryIO:
-    """What was standard output, for messages alone; what the user's function prints goes nowhere."""
+    """Return the standard output, for messages alone; the output of a user's function is discarded."""
     output = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -287,7 +288,7 @@ def _sender(output: BinaryIO) -> Send:
             with lock:
                 output.writelines([head, *blobs])
                 output.flush()
-        except OSError:  # no one reads any more
+        except OSError:  # the runner is gone
             os._exit(1)
 
     return send

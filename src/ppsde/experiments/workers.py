@@ -1,4 +1,4 @@
-"""The runner's side of its worker processes."""
+"""The worker processes as the runner sees them, and questions that only a process with JAX can answer."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from .plan import Source
-
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-START_SECONDS = 120.0  # that the look at a user's function may take
+ANSWER_SECONDS = 120.0  # to import JAX and trace a user's function
 
 
 class Worker:
-    """A process that does jobs of one kind, so many requests at a time; what it says is put into `messages`."""
+    """A process that does jobs of one kind, `slots` requests at a time; its messages are put into `messages`."""
 
     def __init__(self, messages: SimpleQueue[Any], kind: str, slots: int) -> None:
         self.kind, self.slots = kind, slots
         self.ready = False
-        self.requests: list[Any] = []  # what it is busy with
+        self.requests: list[Any] = []  # the jobs of each request that it has not finished
         # A session of its own: Ctrl-C in the terminal is for the runner alone.
         self._process = subprocess.Popen(
             _command("main", slots),
@@ -41,14 +38,14 @@ class Worker:
         self._reader.start()
 
     def send(self, request: dict[str, Any]) -> None:
-        """Give it something to do. If it has just died, that is told by its last message."""
+        """Send it a request. If it has just died, its last message will say so."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
@@ -58,7 +55,7 @@ class Worker:
                 stream.close()
 
     def how_it_ended(self) -> str:
-        """How a worker that is gone went, in words."""
+        """Return how the process ended, in words."""
         code = self._process.wait()
         if code < 0:
             with suppress(ValueError):
@@ -79,31 +76,43 @@ class Worker:
         messages.put((self, None, []))
 
 
-def why_not_traceable(source: Source) -> str | None:
-    """Why the problem cannot be compiled; None if it can. Found out in another process, which may load JAX."""
-    done = subprocess.run(
-        _command("probe"),
-        input=json.dumps(asdict(source)).encode(),
-        capture_output=True,
-        env=_environment("cpu"),
-        timeout=START_SECONDS,
-    )
-    if done.returncode:
-        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it ended at once"])[-1]
-        return f"a look at it failed ({last})"
-    why: str | None = json.loads(done.stdout)
+def why_not_traceable(source: Mapping[str, Any]) -> str | None:
+    """Return why JAX cannot trace the problem of a source (a `Source` as a dict); None if it can."""
+    try:
+        why: str | None = _answer("probe", "cpu", json.dumps(source))
+    except ValueError as error:
+        return f"a look at it failed ({error})"
     return why
 
 
+def preferred_device() -> str:
+    """Return the device that JAX prefers, 'gpu' or 'cpu'; this process does not load JAX for it."""
+    return "gpu" if _answer("backend", "gpu") == "gpu" else "cpu"
+
+
+def _answer(entry: str, kind: str, question: str = "") -> Any:
+    """Return the answer of a function of worker.py, called in another process."""
+    done = subprocess.run(
+        _command(entry),
+        input=question.encode(),
+        capture_output=True,
+        env=_environment(kind),
+        timeout=ANSWER_SECONDS,
+    )
+    if done.returncode:
+        raise ValueError((done.stderr.decode(errors="replace").strip().splitlines() or ["it ended at once"])[-1])
+    return json.loads(done.stdout)
+
+
 def _command(entry: str, *arguments: int) -> Sequence[str]:
-    """Python with this process's idea of where modules are; no file of the user's is run as `__main__`."""
+    """Return the command of a Python process with the same `sys.path`; it runs no file of the user's as `__main__`."""
     path = [folder or str(Path.cwd()) for folder in sys.path]
     code = f"import sys; sys.path[:] = {path!r}; from ppsde.experiments.worker import {entry}; {entry}{arguments!r}"
     return [sys.executable, "-c", code]
 
 
 def _environment(kind: str) -> dict[str, str]:
-    """One thread per worker, since there are several workers, and sums must not depend on the number of cores."""
+    """Return the environment: one thread, since there are several workers, and sums must not depend on the cores."""
     environment = {**dict.fromkeys(ONE_THREAD, "1"), **os.environ}
     if kind != "gpu":
         environment["JAX_PLATFORMS"] = "cpu"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from importlib import resources
 
 from .. import __version__
+from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
@@ -40,6 +41,7 @@ CURVES = (
 )
 SECTIONS = {
     "results": "results",
+    "published": "published",
     "comparison": "comparison",
     "scores": "scores",
     "over-time": "over time",
@@ -52,24 +54,35 @@ SHOWN = 0.62  # pixels per unit of figures that have a size of their own
 FAILURES = 200  # failed runs listed at most
 
 
-def page(study: Study, *, live: bool = False) -> str:
+def page(study: Study, *, compared: Markup | None = None, live: bool = False) -> str:
     """Return the whole page.
 
     Parameters
     ----------
     study : Study
+    compared : Markup, optional
+        The section about the published table; by default that of the runs that can be compared with it.
     live : bool
         Whether the page is served, and is to fetch itself again every few seconds.
     """
     findings = find(study)
     figures = draw(study, findings)
-    return assemble(study, findings, figures, tables(study, findings, figures), live=live)
+    found = tables(study, findings, figures)
+    if compared is None:
+        compared = published.section(published.comparisons(study))
+    return assemble(study, findings, figures, found, compared, live=live)
 
 
 def assemble(
-    study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable], *, live: bool = False
+    study: Study,
+    findings: Findings,
+    figures: Figures,
+    found: dict[str, ReportTable],
+    compared: Markup,
+    *,
+    live: bool = False,
 ) -> str:
-    """Return the page of findings, figures and tables that are computed already."""
+    """Return the page of computed findings; `compared` is the section about the published table, or empty."""
     style, script = _style(len(study.algorithms)), _file("page.js") + (_file("live.js") if live else "")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -77,9 +90,10 @@ def assemble(
     )
     data = embedded(_data(study, figures))
     sections = [
-        _verdict(study, findings),
+        _verdict(study, findings, bool(compared)),
         _controls(study),
         _results(study, findings),
+        compared,
         _comparisons(study, findings, figures, found),
         _scores(study, figures, found),
         _over_time(study, findings, figures, found),
@@ -167,7 +181,8 @@ def _rounded(values: Iterable[float]) -> list[float | int | None]:
 # --- sections -----------------------------------------------------------------------------------------------------
 
 
-def _verdict(study: Study, findings: Findings) -> Markup:
+def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
+    links = [(name, text) for name, text in SECTIONS.items() if compared or name != "published"]
     size = (
         f"{len(study.problems)} problems, {len(study.algorithms)} algorithms, "
         f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
@@ -175,7 +190,7 @@ def _verdict(study: Study, findings: Findings) -> Markup:
     return joined(
         tag("h1", study.name),
         tag("p", size),
-        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in SECTIONS.items()), aria_label="sections"),
+        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in links), aria_label="sections"),
         tag(
             "section",
             tag("p", findings.headline, class_="headline"),

@@ -30,7 +30,7 @@ class Pages:
 
     def latest(self) -> bytes:
         with self._lock, Store(self._path) as store:
-            state = store.database.rows("SELECT count, digest FROM ledger")
+            state = store.state()
             if state != self._state:
                 self._page = page(gather(store, self._plan), live=True).encode()
                 self._state = state

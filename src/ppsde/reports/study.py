@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..experiments import Result, Store
 from ..experiments.database import StoreError
-from ..experiments.status import Standing, standing
+from ..experiments.store import StudyStatus, status_of
 from ..stats import Outcomes, Records
 
 
@@ -33,8 +33,9 @@ class Study:
     problems: tuple[StudyProblem, ...]
     outcomes: dict[str, dict[str, Outcomes]]  # by problem, then by algorithm
     records: dict[str, dict[str, Records]]
-    standing: Standing
+    standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
+    results: dict[str, dict[str, list[Result]]] = field(default_factory=dict)  # run by run, as in `outcomes`
 
     @property
     def runs(self) -> int:
@@ -85,8 +86,9 @@ def gather(store: Store, plan: int | None = None) -> Study:
         problems=tuple(problems.values()),
         outcomes={p: {a: _outcomes(cell) for a, cell in row.items()} for p, row in runs.items()},
         records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
-        standing=standing(store, plan),
+        standing=status_of(store, plan),
         origin=_origin(store, plan),
+        results=runs,
     )
 
 

@@ -1,4 +1,4 @@
-"""How a study stands: counts, who is at work, rate and time left."""
+"""The status of a study: counts, runners, rate and time left."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ppsde.commands.watch import picture
 from ppsde.experiments import Store
 from ppsde.experiments.leases import Leases, Runner
 from ppsde.experiments.rows import ROW, packed, sealed
-from ppsde.experiments.status import Cell, standing
-from ppsde.experiments.store import new_store
+from ppsde.experiments.store import Cell, new_store, status_of
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]
 
@@ -27,13 +26,13 @@ def test_cells_count_runs_done_failed_and_in_progress(tmp_path: Path) -> None:
         # Jobs were finished at 1e9, 1e9 + 1 and 1e9 + 2, each with 2 runs of 1000 evaluations.
         leases = Leases(store.database, Runner("a", "elsewhere", 1, ""), clock=lambda: 1e9 + 5)
         leases.claim([(fourth.id, 3)])
-        found = standing(store, clock=lambda: 1e9 + 5)
+        found = status_of(store, clock=lambda: 1e9 + 5)
         assert found.cells[0] == Cell("mine", "C01", 10, wanted=2, done=2, failed=0, running=0)
         assert found.cells[3] == Cell("mine", "C04", 10, wanted=3, done=0, failed=0, running=1)
         assert (found.runners, found.evaluations, found.budget) == (1, 6000, 9000)
         assert found.rate == pytest.approx(2 * 2000 / 5), "two jobs in the five seconds since the first was finished"
         assert found.seconds_left == pytest.approx(3000 / 800)
-        late = standing(store, clock=lambda: 1e9 + 1000)
+        late = status_of(store, clock=lambda: 1e9 + 1000)
         assert (late.runners, late.cells[3].running, late.rate, late.seconds_left) == (0, 0, None, None)
 
 
@@ -44,7 +43,7 @@ def test_failures_are_in_the_order_of_the_plan_whoever_was_done_first(tmp_path: 
         store.add_plan({}, [("mine", job) for job in JOBS])
         rng = np.random.default_rng(1)
         store.add_entries(sealed(ROW, packed(a_row(JOBS[job], run, rng, failed=True))) for job, run in written)
-        found = standing(store).failures
+        found = status_of(store).failures
     in_plan = [(f"C0{job + 1}", run) for job in range(3) for run in range(2)]
     assert [(one.problem, one.run) for one in found] == in_plan
     late_first = sorted(found, key=lambda one: -one.entry)

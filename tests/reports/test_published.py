@@ -1,17 +1,21 @@
-"""Verdicts of cells, by hand."""
+"""Our cells beside the published ones: verdicts by hand, text, CSV, and the section of the report."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
+from reports.made_up import a_store
 
-from ppsde import published
-from ppsde.reproduction.cells import Ours, Row, totals
-from ppsde.reproduction.page import page
-from ppsde.reproduction.text import COLUMNS, as_csv, line, total_lines
+from ppsde import published, suites
+from ppsde.experiments import Store
+from ppsde.reports.page import page
+from ppsde.reports.published import COLUMNS, Comparison, Ours, as_csv, comparisons, line, section, total_lines
+from ppsde.reports.study import Study, gather
 
 
 def row(
@@ -23,9 +27,9 @@ def row(
     known: float = -100.0,
     problem: str = "C01",
     excuse: str = "",
-) -> Row:
+) -> Comparison:
     ours = Ours(mean, std, mean, mean, mean, feasible, 0.0, 25)
-    return Row("pps-de", "PPS-DE", 10, problem, ours, published.Cell(*printed), known, excuse)
+    return Comparison("pps-de", "PPS-DE", 10, problem, ours, published.Cell(*printed), known, excuse)
 
 
 # The standard error of two stds of 3 and 4 over 25 runs each is sqrt(9 + 16) / 5 = 1.
@@ -86,9 +90,6 @@ ROWS = [
 
 
 def test_totals_count_judged_cells_only() -> None:
-    (total,) = totals(ROWS)
-    assert (total["judged"], total["hold"], total["agree"]) == (3, 2, 1)
-    assert (total["better"], total["equal"], total["worse"], total["infeasible"]) == (1, 1, 0, 1)
     assert total_lines(ROWS) == [
         "pps-de, D = 10: of 3 judged problems 2 hold, 1 agree with the printed mean; 1 better, 1 equal, 1 infeasible"
     ]
@@ -98,7 +99,7 @@ def test_where_a_printed_mean_has_lost_its_minus_sign_it_is_put_back_and_said_so
     meant = published.meant(10, "C08", "AGA-PPS")
     assert meant.mean == -0.00135 and published.cells()[10, "C08", "AGA-PPS"].mean == 0.00135
     assert published.meant(30, "C08", "AGA-PPS") == published.cells()[30, "C08", "AGA-PPS"]
-    cell = Row("aga-pps", "AGA-PPS", 10, "C08", row(-0.00135, 0.0, meant).ours, meant, -0.001348, "")
+    cell = Comparison("aga-pps", "AGA-PPS", 10, "C08", row(-0.00135, 0.0, meant).ours, meant, -0.001348, "")
     assert cell.agrees
     assert total_lines([cell]) == [
         "aga-pps, D = 10: of 1 judged problems 1 hold, 1 agree with the printed mean; 1 equal "
@@ -112,11 +113,64 @@ def test_the_csv_holds_every_number_in_full() -> None:
     assert float(first["mean"]) == 1 / 3 and first["verdict"] == "better" and first["judged"] == "True"
 
 
-def test_the_page_escapes_what_it_is_given_and_needs_no_network() -> None:
-    text = page(ROWS, {"command": "<script>alert(1)</script>"})
+def test_the_section_escapes_its_texts_and_needs_no_network() -> None:
+    text = section([*ROWS, row(1.0, 0.0, (2.0, 0.0), problem="<script>alert(1)</script>")])
     assert "<script" not in text and "&lt;script&gt;" in text
-    assert "http:" not in text and "https:" not in text and "default-src 'none'" in text
-    assert text.count("<tr") == 5 and "(better)" in text
+    assert "http:" not in text and "https:" not in text
+    assert text.count("<tr") == 6 and "(better)" in text and "C17: no feasible point exists" in text
+    assert "the best point ever evaluated" in text and "original program" in section(ROWS, "original")
+    assert section([]) == ""
+
+
+def a_study(path: Path, **changes: object) -> Study:
+    """A study of made-up runs, of two versions of PPS-DE."""
+    a_store(path, ["first", "second"], ["C01", "C17"], 4, **changes)
+    with Store(path) as store:
+        return gather(store)
+
+
+def test_cells_come_from_the_runs_of_a_study(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "study.db", infeasible={"second": 1.0})
+    found = comparisons(study, any_experiment=True)
+    assert [(cell.method, cell.problem) for cell in found] == [
+        (label, name) for label in ("first", "second") for name in ("C01", "C17")
+    ]
+    outcomes = study.outcomes["C01"]["first"]
+    ours = found[0].ours
+    assert ours.mean == np.mean(outcomes.f) and ours.std == np.std(outcomes.f, ddof=1) and ours.runs == 4
+    assert (ours.best, ours.worst, ours.median) == (min(outcomes.f), max(outcomes.f), np.median(outcomes.f))
+    assert [cell.ours.feasible_share for cell in found] == [1.0, 1.0, 0.0, 0.0]
+    assert found[0].printed == published.cells()[10, "C01", "PPS-DE"] and math.isnan(found[0].best_known)
+    assert found[1].excuse == "no feasible point exists"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},  # instance 1, a tenth of the budget
+        {"budget": 200_000},
+        {"instance": "official"},
+        {"instance": "official", "budget": 400_000, "dimension": 20},
+        {"instance": "official", "budget": 200_000, "method": "jde"},
+    ],
+    ids=str,
+)
+def test_another_experiment_is_not_compared_with_the_published_one(changes: dict[str, object], tmp_path: Path) -> None:
+    study = a_study(tmp_path / "study.db", **changes)
+    assert comparisons(study) == []
+    assert 'id="published"' not in page(study) and "#published" not in page(study)
+
+
+def test_the_report_of_the_published_experiment_shows_the_comparison(tmp_path: Path) -> None:
+    try:
+        suites.get("cec2017").problem("C01", 10, instance="official")
+    except ValueError as error:
+        pytest.skip(str(error))
+    study = a_study(tmp_path / "study.db", instance="official", budget=200_000)
+    found = comparisons(study)
+    assert len(found) == 4 and found[0].best_known == 0.0
+    text = page(study)
+    assert 'href="#published"' in text and section(found) in text
 
 
 def test_the_published_numbers_are_complete() -> None:
