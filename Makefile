@@ -19,10 +19,10 @@ demo: $(VENV)/.stamp-demo
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -n auto -m slow
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .

@@ -2,12 +2,27 @@
 
 import os
 
+import compiled_programs
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("PPSDE_CACHE", "")  # tests keep no compiled programs in the user's folder
+compiled_programs.use(compiled_programs.FOLDER)
 
 # How long an example takes tells of the machine alone; and the same examples each time, so that nothing fails by
 # chance. `--hypothesis-profile explore` looks for new ones: what it finds becomes an `@example`.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=5_000)
 settings.load_profile("same")
+
+# The longest first, so that no process is left alone with them at the end.
+LONGEST = ("test_contract", "test_batch", "test_side_by_side", "test_solutions", "test_two_namespaces", "test_backend")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # before the workers of xdist are started
+        compiled_programs.tidy(compiled_programs.FOLDER)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))

@@ -25,6 +25,7 @@ from ppsde.algorithm import Task
 from ppsde.algorithms.c2ode import C2oDE, State
 from ppsde.arrays import Array, namespace
 from ppsde.engines.compiled import float64
+from ppsde.engines.tracing import as_tree
 from ppsde.parts.epsilon import ClosingEpsilon
 from ppsde.population import TOLERANCE, Population, evaluated
 from ppsde.streams import NumpyStream, Tape
@@ -149,23 +150,30 @@ def test_a_wrong_setting_is_named(options: dict[str, Any]) -> None:
 
 def test_restarts_in_jax_are_those_of_numpy() -> None:
     pytest.importorskip("jax")
+    import jax
     import jax.numpy as jnp
 
     settings, budget = C2oDE(**SMALL), 2000
     task = Task(LOWER, UPPER, budget)
+
+    @jax.jit
+    def generation(state: State, draws: list[Array]) -> State:
+        there = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), budget)
+        after: State = driven(settings.generation(state, there, Tape(draws, jnp.asarray)), all_violating)
+        return as_tree(after)
+
     state = driven(settings.start(task, NumpyStream(SEED, 0, 0)), all_violating)
     restarts = 0
     for G in range(1, 6):
         tape = Tape.record(NumpyStream(SEED, 0, G))
         after = driven(settings.generation(state, task, tape), all_violating)
         with float64():
-            there = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), budget)
             p, closing = state.population, state.closing
             population = Population(*map(jnp.asarray, (p.x, p.f, p.violation, p.g, p.h)))
             traced = State(
                 population, jnp.asarray(G - 1), ClosingEpsilon(*map(jnp.asarray, (closing.start, closing.elapsed)))
             )
-            traced = driven(settings.generation(traced, there, Tape(tape.draws, jnp.asarray)), all_violating)
+            traced = generation(as_tree(traced), tape.draws)
         np.testing.assert_allclose(traced.population.x, after.population.x, rtol=1e-12, atol=1e-12)
         assert float(traced.closing.elapsed) == float(after.closing.elapsed)
         restarts += float(after.closing.elapsed) == float(state.closing.elapsed)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaluating import answers
 from processes import MARK, all_gone, marked, parent
 
 import ppsde
@@ -67,7 +68,7 @@ def test_a_poisonous_evaluation_fails_alone_and_leaves_the_workers_alone(client:
     before = client.run(os.getpid)
     x = np.stack([np.arange(8.0), np.zeros(8)], axis=1)
     with evaluator_for(ppsde.Problem(poisonous, BOX), client) as evaluator:
-        outcomes = evaluator.submit(x)
+        outcomes = answers(evaluator, x)
     assert [outcome.status for outcome in outcomes] == ["ok"] * 3 + ["crashed"] + ["ok"] * 4
     assert client.run(os.getpid) == before
 
@@ -136,7 +137,7 @@ def test_time_is_kept_there_too(client: Any) -> None:
         return x[0]
 
     with evaluator_for(ppsde.Problem(hangs, BOX), client, timeout=1.0) as evaluator:
-        statuses = [outcome.status for outcome in evaluator.submit(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))]
+        statuses = [outcome.status for outcome in answers(evaluator, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))]
     assert statuses == ["ok", "timeout", "ok"]
 
 

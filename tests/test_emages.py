@@ -193,7 +193,7 @@ def test_the_answer_is_the_best_of_those_that_came_first_in_their_generation() -
     firsts = [listed(state.population)[0] for state in states]
     best = min(firsts, key=lambda p: (p.phi, p.f))
     answer = run.answer
-    assert answer is not None and run.best is not None and run.kept is not None
+    assert answer is not None and run.best is not None and run.best_member is not None
     assert (answer.f[0], answer.violation[0]) == (best.f, best.phi)
     assert (run.best.violation[0], run.best.f[0]) <= (answer.violation[0], answer.f[0])
 

@@ -5,7 +5,7 @@ import pytest
 
 import ppsde
 from ppsde.evaluation import evaluator_for
-from ppsde.evaluation.evaluate import Evaluate, Policy
+from ppsde.evaluation.evaluate import Evaluate
 
 BOX = [(-5.0, 5.0)] * 2
 
@@ -150,13 +150,13 @@ def test_the_function_cannot_change_the_points():
 
 def test_failures_are_kept_up_to_a_limit():
     problem = ppsde.Problem(lambda x: x[0] if x[0] > 0 else 1 / 0, BOX)
-    evaluate = Evaluate(evaluator_for(problem), Policy())
+    evaluate = Evaluate(evaluator_for(problem))
     x = np.zeros((501, 2))
     x[0] = 1.0
     for _ in range(3):
-        f, g, h = evaluate(x)
-    assert np.isnan(f[1:]).all() and f[0] == 1.0 and g.shape == h.shape == (501, 0)
-    assert len(evaluate.failures) == Evaluate.KEPT == 1000
+        values = evaluate(x)
+    assert np.isnan(values.f[1:]).all() and values.f[0] == 1.0 and values.g.shape == values.h.shape == (501, 0)
+    assert len(evaluate.failures) == Evaluate.REMEMBERED == 1000
 
 
 @pytest.mark.filterwarnings("error")

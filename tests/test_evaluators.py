@@ -13,16 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evaluating import answers
 from scipy.optimize import NonlinearConstraint
 
 import ppsde
 from ppsde.arrays import bits
 from ppsde.cli import main
 from ppsde.commands import exit_status
-from ppsde.evaluation import EvaluationError, Outcome, evaluator_for
-from ppsde.evaluation.evaluate import Evaluate, Hopeless, Policy, policy_of
+from ppsde.evaluation import EvaluationError, evaluator_for
+from ppsde.evaluation.evaluate import Evaluate, Hopeless, Limits
 from ppsde.evaluation.local import Serial, Vectorised, chunks
 from ppsde.evaluation.pool import Pool
+from ppsde.evaluation.values import Noted
 
 BOX = [(-5.0, 5.0)] * 2
 RAISES, NAN, EXITS, COMPLEX, VANDAL = 1, 2, 3, 4, 5  # what `wild` does where x[0] is one of these
@@ -86,37 +88,43 @@ def workers(request: pytest.FixtureRequest) -> object:
 
 
 @pytest.mark.parametrize("vectorized", [False, True])
-def test_outcomes_come_in_the_order_of_the_rows_and_each_is_told_once(workers: object, vectorized: bool) -> None:
+def test_rows_are_in_their_order_and_each_finishes_once(workers: object, vectorized: bool) -> None:
     problem = ppsde.Problem(rows_of_wild if vectorized else wild, BOX, vectorized=vectorized)
-    told: dict[int, Outcome] = {}
+    heard: dict[int, Noted] = {}
 
-    def done(row: int, outcome: Outcome) -> None:
-        assert row not in told
-        told[row] = outcome
+    def finished(row: int, answer: Noted) -> None:
+        assert row not in heard
+        heard[row] = answer
 
     with evaluator_for(problem, workers) as evaluator:
-        outcomes = evaluator.submit(WILD, done)
+        outcomes = answers(evaluator, WILD, finished)
     assert [outcome.status for outcome in outcomes] == STATUSES
-    assert [told[row].status for row in range(len(WILD))] == STATUSES
+    assert [heard[row].status for row in range(len(WILD))] == STATUSES
     assert [outcomes[k].f for k in (0, 5, 6)] == [0.25, 5.25, 0.75]
     assert np.array_equal(outcomes[0].g, [0.25]) and outcomes[0].h.shape == (0,)
-    assert outcomes[1].error == "RuntimeError: the mesh collapsed" and np.isnan(outcomes[1].f)
-    assert outcomes[2].error == "NotFinite: f is nan" and outcomes[3].error == "SystemExit: 3"
-    assert "real numbers; got complex" in outcomes[4].error
+    assert outcomes[1].reason == "RuntimeError: the mesh collapsed" and np.isnan(outcomes[1].f)
+    assert outcomes[2].reason == "NotFinite: f is nan" and outcomes[3].reason == "SystemExit: 3"
+    assert "real numbers; got complex" in outcomes[4].reason
     assert all(outcome.seconds >= 0 for outcome in outcomes)
     assert WILD[5, 0] == VANDAL  # the function had a copy
 
 
-def test_what_is_known_is_neither_evaluated_nor_told_again(workers: object) -> None:
-    known = {0: Outcome("ok", 7.0, np.zeros(1)), 3: Outcome("crashed", error="Crashed: long ago")}
-    told: list[int] = []
+def test_rows_from_a_journal_are_neither_evaluated_nor_noted_again(workers: object) -> None:
+    none = np.empty(0)
+    known = {0: Noted(7.0, np.zeros(1), none, 0.5), 3: Noted(np.nan, none, none, 0.5, "crashed", "Crashed: long ago")}
+    noted: dict[int, Noted] = {}
     with evaluator_for(ppsde.Problem(wild, BOX), workers) as evaluator:
-        outcomes = evaluator.submit(WILD, lambda row, outcome: told.append(row), known)
+        evaluate = Evaluate(evaluator)
+        values = evaluate(WILD, note=noted.__setitem__, known=known)
         assert evaluator.calls == 6
-        everything = dict(enumerate(outcomes))
-        assert list(evaluator.submit(WILD, None, everything)) == list(outcomes) and evaluator.calls == 6
-    assert outcomes[0] is known[0] and outcomes[3] is known[3]
-    assert sorted(told) == [1, 2, 4, 5, 6, 7]
+        again = evaluate(WILD, note=noted.__setitem__, known=known | noted)
+        assert evaluator.calls == 6
+    assert values.f[0] == 7.0 and str(values.failures[3]) == "Crashed: long ago"
+    assert sorted(noted) == [1, 2, 4, 5, 6, 7]
+    assert bits(again.f) == bits(values.f) and bits(again.g) == bits(values.g)
+    assert {row: failure.reason for row, failure in again.failures.items()} == {
+        row: failure.reason for row, failure in values.failures.items()
+    }
 
 
 def test_what_the_check_raises_passes_through_and_the_evaluator_can_go_on(workers: object) -> None:
@@ -128,14 +136,14 @@ def test_what_the_check_raises_passes_through_and_the_evaluator_can_go_on(worker
 
     with evaluator_for(ppsde.Problem(wild, BOX), workers) as evaluator:
         with pytest.raises(Enough):
-            evaluator.submit(WILD, check=check)
-        assert [outcome.status for outcome in evaluator.submit(WILD)] == STATUSES
+            answers(evaluator, WILD, check=check)
+        assert [outcome.status for outcome in answers(evaluator, WILD)] == STATUSES
 
 
 def test_lambdas_and_closures_are_sent(workers: object) -> None:
     factor = 3.0
     with evaluator_for(ppsde.Problem(lambda x: factor * x[0], BOX), workers) as evaluator:
-        assert [outcome.f for outcome in evaluator.submit(points(1, 2))] == [3.0, 6.0]
+        assert [outcome.f for outcome in answers(evaluator, points(1, 2))] == [3.0, 6.0]
 
 
 def smooth(x):
@@ -261,7 +269,7 @@ def test_limits_are_kept_inside_the_workers_of_an_executor(threads: Executor, pr
     x = points(0, 4.6, 1, -4.6, 2)
     for executor in (threads, processes):
         with evaluator_for(ppsde.Problem(now_and_then_deadly, BOX), executor, timeout=1.0) as evaluator:
-            statuses = [outcome.status for outcome in evaluator.submit(x)]
+            statuses = [outcome.status for outcome in answers(evaluator, x)]
         assert statuses == ["ok", "crashed", "ok", "timeout", "ok"]
 
 
@@ -276,8 +284,8 @@ def test_a_map_that_gives_something_else_is_an_error() -> None:
 
 
 def test_policies_by_name() -> None:
-    assert policy_of("penalise") == Policy() and policy_of("raise") == Policy(raises=True)
-    assert policy_of("retry:12") == Policy(retries=12)
+    assert Limits("penalise").retries == Limits("raise").retries == 0
+    assert Limits("retry:12").retries == 12
 
 
 def test_retries_are_made_until_one_succeeds_and_are_counted_as_calls_not_as_evaluations() -> None:
@@ -311,7 +319,7 @@ def test_raise_stops_at_the_first_failure_and_keeps_what_was_found(workers: obje
     with pytest.raises(EvaluationError, match="RuntimeError: the mesh collapsed") as caught:
         ppsde.minimize(fails_far_out, BOX, rng=1, workers=workers, on_failure="raise")
     error = caught.value
-    assert error.x[0] > 4.0 and error.outcome.status == "raised"
+    assert error.x[0] > 4.0 and error.failure.status == "raised"
     assert "the mesh collapsed" in str(error.__cause__) and "fails_far_out" in _where(error.__cause__)
     assert error.result.status == 7 and error.result.limited_by == "error"
     assert np.array_equal(error.result.failures[0].x, error.x)
@@ -365,11 +373,11 @@ def test_what_is_malformed_is_judged_by_the_order_of_the_rows() -> None:
 
     x = points(1, 2, 3)
     with evaluator_for(ppsde.Problem(slow_at_first, BOX), 2) as evaluator:
-        f, _, _ = Evaluate(evaluator, Policy())(x)
+        f = Evaluate(evaluator)(x).f
     assert f[0] == 1.0 and np.isnan(f[1:]).all()
 
 
-def test_a_journal_is_told_a_row_once_and_only_when_it_will_not_be_tried_again() -> None:
+def test_a_row_is_noted_once_and_only_when_it_will_not_be_tried_again() -> None:
     attempts: dict[float, int] = {}
 
     def flaky(x):
@@ -378,26 +386,26 @@ def test_a_journal_is_told_a_row_once_and_only_when_it_will_not_be_tried_again()
             raise OSError("busy")
         return x[0]
 
-    told: list[tuple[int, str]] = []
+    noted: list[tuple[int, str]] = []
+    none = np.empty(0)
+    known = {0: Noted(9.0, none, none, 0.0), 2: Noted(np.nan, none, none, 0.0, "raised", "OSError: busy")}
     with evaluator_for(ppsde.Problem(flaky, BOX)) as evaluator:
-        evaluate = Evaluate(evaluator, Policy(retries=2))
-        f, _, _ = evaluate(points(0, 1, 2), done=lambda row, outcome: told.append((row, outcome.status)))
+        evaluate = Evaluate(evaluator, Limits("retry:2"))
+        f = evaluate(points(0, 1, 2), note=lambda row, one: noted.append((row, one.status))).f
         assert f[:2].tolist() == [0.0, 1.0] and np.isnan(f[2])
-        assert told == [(0, "ok"), (1, "ok"), (2, "raised")] and attempts == {0.0: 1, 1.0: 2, 2.0: 3}
-        again, _, _ = evaluate(
-            points(0, 1, 2), known={0: Outcome("ok", 9.0), 2: Outcome("raised", error="OSError: busy")}
-        )
+        assert noted == [(0, "ok"), (1, "ok"), (2, "raised")] and attempts == {0.0: 1, 1.0: 2, 2.0: 3}
+        again = evaluate(points(0, 1, 2), known=known).f
     assert again[:2].tolist() == [9.0, 1.0] and np.isnan(again[2])
-    assert attempts[2.0] == 3  # what failed before the run was taken up again has failed
+    assert attempts[2.0] == 3  # a row that failed before the run was resumed is not tried again
 
 
 def test_giving_up_counts_points_over_several_requests() -> None:
     with evaluator_for(ppsde.Problem(lambda x: 1 / 0, BOX)) as evaluator:
-        evaluate = Evaluate(evaluator, Policy())
+        evaluate = Evaluate(evaluator)
         evaluate(np.zeros((60, 2)))
         with pytest.raises(Hopeless):
             evaluate(np.zeros((60, 2)))
-        assert evaluate.points == evaluator.calls == 100 and len(evaluate.unfinished) == 40
+        assert evaluate.points == evaluator.calls == 100 and evaluate.unfinished.done.sum() == 40
 
 
 # --- on the command line ------------------------------------------------------------------------------------

@@ -73,6 +73,13 @@ def test_the_best_point_is_kept_by_violation_first():
     assert (run.best.violation[0], run.best.f[0]) == min(seen)
 
 
+def test_of_points_that_tie_the_first_is_the_best_and_stays_it():
+    run = Run(EveryOther(), Task(LOWER, UPPER, 600), seed=1, tolerance=0.0)
+    first = run.wanted[0].copy()
+    finish(run, lambda x: (np.full(len(x), 2.0), np.full((len(x), 1), 0.5), np.empty((len(x), 0))))
+    assert run.evaluations == 600 and run.best.x.tolist() == run.kept.x.tolist() == [first.tolist()]
+
+
 def test_a_start_without_any_valid_point_is_made_again_with_other_points():
     run = Run(EveryOther(), Task(LOWER, UPPER, 1000), seed=1, tolerance=0.0)
     first = run.wanted.copy()

@@ -17,7 +17,7 @@ import pytest
 from processes import all_gone, marked
 
 import ppsde
-from ppsde.interrupts import noticed
+from ppsde.engines.drive import noticed
 
 posix = pytest.mark.skipif(sys.platform != "linux", reason="signals as POSIX has them, processes in /proc")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from reference.jade import ReferenceJADE
 from reference.options import named, settings_of, tried
@@ -17,8 +18,11 @@ from reference.walking import (
     follow_population,
     walk_together,
 )
+from scipy import stats
+from statistics_of_draws import LEVEL, p_of_law
 
-from ppsde.algorithms.jade import JADE, State
+from ppsde.algorithms.jade import JADE, Means, State
+from ppsde.parts.memory import positive_cauchy
 
 SMALL: dict[str, Any] = {"population_size": 20}
 BUDGET = 40 * 20 + 7  # the last generation is cut
@@ -98,9 +102,49 @@ def test_the_means_move_and_the_archive_keeps_to_its_limit() -> None:
         ({"pbest": 1.5}, "pbest must be a number from 0 to 1; got 1.5"),
         ({"c": -0.5}, "c must be a number from 0 to 1; got -0.5"),
         ({"archive_rate": -1}, "archive_rate must be a number from 0 to 100; got -1"),
-        ({"rule": "deb"}, "rule must be one of 'feasibility', "),
+        ({"rule": "deb"}, "rule must be one of .*'feasibility'.*; got 'deb'"),
     ],
 )
 def test_wrong_settings_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         JADE(**options)
+
+
+SIZE = 20_000
+
+
+def test_means_are_followed_by_hand() -> None:
+    # S_F = 0.4, 0.8: Lehmer (0.16 + 0.64) / 1.2 = 2/3. S_CR = 0.2, 0.6: mean 0.4. c = 0.1.
+    F, CR = np.array([0.4, 0.9, 0.8]), np.array([0.2, 1.0, 0.6])
+    after = Means.fresh().learn(F, CR, np.array([True, False, True]), 0.1)
+    np.testing.assert_allclose([after.F, after.CR], [0.9 * 0.5 + 0.1 * 2 / 3, 0.9 * 0.5 + 0.1 * 0.4], rtol=1e-14)
+
+
+def test_without_success_the_means_stay() -> None:
+    means = Means(np.asarray(0.3), np.asarray(0.7))
+    after = means.learn(np.array([0.9]), np.array([0.1]), np.array([False]), 0.5)
+    assert [float(after.F), float(after.CR)] == [0.3, 0.7]
+
+
+def test_the_draws_are_around_the_means() -> None:
+    rng = np.random.default_rng(1)
+    means = Means(np.asarray(0.3), np.asarray(0.6))
+    u = rng.random(SIZE)
+    F, CR = means.draw(u, rng.standard_normal(SIZE))
+    assert (positive_cauchy(np.full(SIZE, 0.3), u) == F).all()
+    assert p_of_law(CR[CR < 1], stats.truncnorm(-6, 4, 0.6, 0.1).cdf) > LEVEL
+    assert CR.min() >= 0.0 and CR.max() <= 1.0
+
+
+def test_jax_learns_the_same_means() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    from ppsde.engines.compiled import float64
+
+    rng = np.random.default_rng(3)
+    F, CR, success = rng.random(500), rng.random(500), rng.random(500) < 0.3
+    with float64():
+        ours = Means.fresh().learn(F, CR, success, 0.1)
+        theirs = Means.fresh(jnp).learn(jnp.asarray(F), jnp.asarray(CR), jnp.asarray(success), 0.1)
+        np.testing.assert_allclose([theirs.F, theirs.CR], [ours.F, ours.CR], rtol=1e-12)

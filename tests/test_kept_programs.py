@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiled_programs import stored_in
 
 from ppsde.engines import program_cache
 from ppsde.engines.program_cache import remembered
@@ -22,7 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
     before = jax.config.jax_persistent_cache_min_compile_time_secs
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    yield tmp_path / "kept"
+    with stored_in(None):  # the cache of the tests would keep programs from coming here
+        yield tmp_path / "kept"
     jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
 
 

@@ -1,5 +1,7 @@
 """The SciPy-like call: what it takes, what it gives, and what it refuses."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, OptimizeResult
@@ -8,6 +10,7 @@ import ppsde
 from ppsde.arrays import bits
 
 BOX = [(-5.0, 5.0)] * 2
+SETTINGS = [field.name for field in fields(ppsde.ALGORITHMS["pps-de"])]
 
 
 def disc(x):
@@ -201,7 +204,7 @@ def test_without_a_budget_the_competition_rule_holds():
         ({"bounds": [(1j, 2.0)]}, "complex"),
         ({"bounds": []}, "bounds"),
         ({"bounds": None}, "bounds must be given"),
-        ({"method": "nonsense"}, "unknown method 'nonsense'; expected one of pps-de"),
+        ({"method": "nonsense"}, f"unknown method 'nonsense'; expected one of {', '.join(ppsde.ALGORITHMS)}"),
         ({"max_evaluations": -5}, "max_evaluations must be an int >= 1; got -5"),
         ({"max_evaluations": 0}, "got 0"),
         ({"max_evaluations": 10.5}, "got 10.5"),
@@ -209,7 +212,7 @@ def test_without_a_budget_the_competition_rule_holds():
         ({"rng": "seed"}, "got 'seed'"),
         ({"tolerance": -1e-4}, "tolerance"),
         ({"tolerance": np.nan}, "tolerance"),
-        ({"options": {"population": 5}}, "unknown option 'population' of pps-de; it has population_size"),
+        ({"options": {"population": 5}}, f"unknown option 'population' of pps-de; it has {', '.join(SETTINGS)}"),
         ({"options": {"population_size": 3}}, "population_size must be an int >= 8; got 3"),
         ({"options": {"repair": "magic"}}, "repair must be one of 'reflect'"),
         ({"x0": [9.0, 0.0]}, "point 0 does not"),

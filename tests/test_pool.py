@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evaluating import answers
 from processes import all_gone, all_there, children, marked
 
 import ppsde
 from ppsde.arrays import bits
 from ppsde.evaluation import EvaluationError, evaluator_for
 from ppsde.evaluation.pool import Pool
-from ppsde.evaluation.supervisor import Nursery
+from ppsde.evaluation.supervisor import Supervisor
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -75,48 +76,48 @@ def pool() -> Iterator[Pool]:
     ],
 )
 def test_an_evaluation_that_harms_its_process_fails_alone(pool: Pool, what: int, status: str, words: str) -> None:
-    outcomes = pool.submit(points(*[10] * 8, what, *[10] * 8))
+    outcomes = answers(pool, points(*[10] * 8, what, *[10] * 8))
     assert [outcome.status for outcome in outcomes] == ["ok"] * 8 + [status] + ["ok"] * 8
-    assert words in outcomes[8].error
-    assert [outcome.g[0] for outcome in outcomes if outcome.ok] == [k for k in range(17) if k != 8]
+    assert words in outcomes[8].reason
+    assert [outcome.g[0] for outcome in outcomes if outcome.status == "ok"] == [k for k in range(17) if k != 8]
 
 
 def test_all_at_once_harm_only_themselves(pool: Pool) -> None:
     x = points(10, SEGFAULT, EXIT, 10, HANG, KILLED, ABORT, 10, MEMORY, 10)
-    statuses = [outcome.status for outcome in pool.submit(x)]
+    statuses = [outcome.status for outcome in answers(pool, x)]
     assert statuses == ["ok", *["crashed"] * 2, "ok", "timeout", *["crashed"] * 2, "ok", "memory", "ok"]
 
 
 def test_who_died_in_time_is_not_called_late_however_late_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    hear, limit = Nursery.news, 1.0
+    hear, limit = Supervisor.news, 1.0
     began = time.monotonic()
 
-    def hear_late(nursery: Nursery) -> list[tuple[int, int]]:
+    def hear_late(supervisor: Supervisor) -> list[tuple[int, int]]:
         if time.monotonic() < began + 2 * limit:
             time.sleep(0.02)
             return []
-        return hear(nursery)
+        return hear(supervisor)
 
     with evaluator_for(ppsde.Problem(deadly, BOX), 1, timeout=limit) as evaluator:
-        evaluator.submit(points(10))  # so that starting takes none of the time
+        answers(evaluator, points(10))  # so that starting takes none of the time
         began = time.monotonic()
-        monkeypatch.setattr(Nursery, "news", hear_late)
-        (outcome,) = evaluator.submit(points(EXIT))
+        monkeypatch.setattr(Supervisor, "news", hear_late)
+        (outcome,) = answers(evaluator, points(EXIT))
     assert time.monotonic() >= began + 2 * limit
-    assert outcome.status == "crashed" and "exit status 7" in outcome.error
+    assert outcome.status == "crashed" and "exit status 7" in outcome.reason
 
 
 def test_what_hangs_is_killed_when_its_time_is_over_and_not_much_later(pool: Pool) -> None:
     began = time.monotonic()
-    outcome = pool.submit(points(HANG))[0]
+    outcome = answers(pool, points(HANG))[0]
     assert 2.0 <= outcome.seconds < 30 and time.monotonic() - began < 30  # of the 1000 it wanted
 
 
 def test_a_worker_killed_while_it_has_nothing_to_do_costs_nothing(pool: Pool) -> None:
-    workers = {int(outcome.f) for outcome in pool.submit(points(*[10] * 6))}
+    workers = {int(outcome.f) for outcome in answers(pool, points(*[10] * 6))}
     for process in workers:
         os.kill(process, signal.SIGKILL)
-    outcomes = pool.submit(points(*[10] * 6))
+    outcomes = answers(pool, points(*[10] * 6))
     assert [outcome.status for outcome in outcomes] == ["ok"] * 6
     assert not workers & {int(outcome.f) for outcome in outcomes}
 
@@ -135,13 +136,13 @@ def test_a_worker_killed_from_outside_loses_one_evaluation() -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     with evaluator_for(ppsde.Problem(slow, BOX), 2) as evaluator:
-        statuses = [outcome.status for outcome in evaluator.submit(points(*[10] * 12), kill_one)]
+        statuses = [outcome.status for outcome in answers(evaluator, points(*[10] * 12), kill_one)]
     assert statuses.count("ok") >= 11 and set(statuses) <= {"ok", "crashed"}
 
 
 def test_the_keeper_of_the_workers_may_be_killed_too() -> None:
     with marked(), evaluator_for(ppsde.Problem(deadly, BOX), 2) as evaluator:
-        worker = int(evaluator.submit(points(10))[0].f)
+        worker = int(answers(evaluator, points(10))[0].f)
         keeper = next(child for child in children(os.getpid()) if worker in children(child))
         killed = []
 
@@ -150,7 +151,7 @@ def test_the_keeper_of_the_workers_may_be_killed_too() -> None:
                 killed.append(keeper)
                 os.kill(keeper, signal.SIGKILL)
 
-        outcomes = evaluator.submit(points(*[10] * 20), kill_once)
+        outcomes = answers(evaluator, points(*[10] * 20), kill_once)
         assert killed and [outcome.status for outcome in outcomes] == ["ok"] * 20
 
 
@@ -162,7 +163,7 @@ def test_memory_that_earlier_evaluations_have_taken_is_not_held_against_a_later_
         return float(x[0])
 
     with evaluator_for(ppsde.Problem(leaks, BOX), 1, memory=300 * MEGABYTE) as evaluator:
-        outcomes = evaluator.submit(points(*range(10)))
+        outcomes = answers(evaluator, points(*range(10)))
         assert [outcome.f for outcome in outcomes] == list(range(10))
         assert evaluator.calls > 10
 
@@ -174,9 +175,9 @@ def test_a_chunk_of_rows_that_crashes_is_taken_apart_to_find_the_row() -> None:
         return x[:, 0]
 
     with evaluator_for(ppsde.Problem(rows, BOX, vectorized=True), 2) as evaluator:
-        outcomes = evaluator.submit(points(*range(20)))
+        outcomes = answers(evaluator, points(*range(20)))
     assert [outcome.status for outcome in outcomes] == ["ok"] * 13 + ["crashed"] + ["ok"] * 6
-    assert [outcome.f for outcome in outcomes if outcome.ok] == [k for k in range(20) if k != 13]
+    assert [outcome.f for outcome in outcomes if outcome.status == "ok"] == [k for k in range(20) if k != 13]
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3, 0.9])
@@ -221,7 +222,7 @@ def test_what_an_evaluation_starts_is_ended_with_it() -> None:
         time.sleep(1000)
 
     with marked() as mark, evaluator_for(ppsde.Problem(starts_a_solver, BOX), 2, timeout=0.5) as evaluator:
-        outcomes = evaluator.submit(points(10, 10))
+        outcomes = answers(evaluator, points(10, 10))
         assert [outcome.status for outcome in outcomes] == ["timeout", "timeout"]
         evaluator.close()
         assert all_gone(mark)
@@ -234,7 +235,7 @@ def test_a_worker_is_limited_to_one_thread() -> None:
         return float(max(pool["num_threads"] for pool in threadpool_info())), [float(os.environ["OMP_NUM_THREADS"])], []
 
     with evaluator_for(ppsde.Problem(threads, BOX), 2) as evaluator:
-        outcome = evaluator.submit(points(10))[0]
+        outcome = answers(evaluator, points(10))[0]
     assert outcome.f == 1.0 and outcome.g.tolist() == [1.0]
 
 
@@ -243,7 +244,7 @@ def test_workers_draw_different_random_numbers() -> None:
         return np.random.random()  # noqa: NPY002  # as many a user's function does
 
     with evaluator_for(ppsde.Problem(noise, BOX), 2) as evaluator:
-        drawn = [outcome.f for outcome in evaluator.submit(points(*[10] * 20))]
+        drawn = [outcome.f for outcome in answers(evaluator, points(*[10] * 20))]
     assert len(set(drawn)) == 20
 
 
@@ -253,7 +254,7 @@ def test_what_the_function_prints_is_seen(capfd: pytest.CaptureFixture[str]) -> 
         return x[0]
 
     with evaluator_for(ppsde.Problem(talks, BOX), 2) as evaluator:
-        evaluator.submit(points(10, 10, 10))
+        answers(evaluator, points(10, 10, 10))
     assert sorted(capfd.readouterr().out.split("\n")) == ["", "at 0", "at 1", "at 2"]
 
 
@@ -291,7 +292,7 @@ def test_a_function_of_a_module_that_nobody_else_could_import_is_sent_whole(tmp_
     try:
         spec.loader.exec_module(module)
         with evaluator_for(ppsde.Problem(module.fun, BOX), 2) as evaluator:
-            assert evaluator.submit(points(4))[0].f == 12.0
+            assert answers(evaluator, points(4))[0].f == 12.0
     finally:
         del sys.modules["nowhere_on_the_path"]
 
@@ -345,7 +346,7 @@ def test_two_hundred_harmful_evaluations_of_four_hundred_lose_no_other() -> None
     first = np.where(chance.random(400) < 0.5, chance.choice([SEGFAULT, EXIT, KILLED, ABORT, MEMORY], 400), 10)
     with marked() as mark:
         with evaluator_for(ppsde.Problem(deadly, BOX), 2, memory=500 * MEGABYTE) as evaluator:
-            outcomes = evaluator.submit(points(*first))
+            outcomes = answers(evaluator, points(*first))
         assert all_gone(mark)
     expected = ["ok" if what == 10 else "memory" if what == MEMORY else "crashed" for what in first]
     assert [outcome.status for outcome in outcomes] == expected and expected.count("ok") < 250

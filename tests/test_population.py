@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from handmade import LOST, points
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,17 @@ def test_forgotten_points_have_no_values() -> None:
 def test_scores_of_two_populations_follow_one_another() -> None:
     scores = join_scores(rows((1, 0)), rows((0, 5), (inf, inf)))
     assert scores.f.tolist() == [0, 5, inf] and scores.violation.tolist() == [1, 0, inf]
+
+
+TABLE = points((3, 1), LOST, (0, 2), (1, 3), LOST, (0, 9), (2, 4))
+NOBODY = points(LOST, LOST)
+
+
+def test_the_feasible_share_is_of_the_points_with_values() -> None:
+    assert float(TABLE.feasible_share) == 2 / 5
+    assert float(NOBODY.feasible_share) == 0.0
+
+
+def test_the_largest_violation_is_of_the_points_with_values() -> None:
+    assert float(TABLE.largest_violation) == 3.0
+    assert float(NOBODY.largest_violation) == 0.0

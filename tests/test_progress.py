@@ -15,8 +15,8 @@ import pytest
 
 from ppsde import Problem, minimize, progress
 from ppsde.engines.run import Run
-from ppsde.optimizer import start_run
 from ppsde.progress import Status, clock, display, short_text_of, status_of, text_of
+from ppsde.request import Request
 
 SHOW_A_RUN = """
 import ppsde
@@ -31,7 +31,7 @@ result = ppsde.minimize(ppsde.Problem(fun, [(-2, 2)] * 2, name="parabola"), max_
 
 
 def a_run(budget: int = 400) -> Run:
-    return start_run(np.full(2, -1.0), np.full(2, 1.0), "pps-de", budget, 1, None, 1e-4, None)
+    return Request(Problem(lambda x: 0.0, [(-1.0, 1.0)] * 2), "pps-de", max_evaluations=budget, seed=1).run()
 
 
 def advance(run: Run) -> None:

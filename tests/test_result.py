@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.durations import duration
+from ppsde.progress import duration
 from ppsde.result import constraint_reports
 
 BOX = [(-5.0, 5.0)] * 2
@@ -29,6 +29,18 @@ def test_reports_on_constraints_by_hand() -> None:
     assert [r.violation for r in reports] == pytest.approx([0.0, 0.25, 0.0, 0.0, 0.3 - 1e-4, 0.0])
     assert [r.active for r in reports] == [False, True, True, True, True, True]
     assert not np.signbit(reports[3].slack) and not np.signbit(reports[0].violation)
+
+
+def test_an_inequality_is_active_up_to_the_tolerance_itself() -> None:
+    tolerance = 0.25
+    g = np.array([-tolerance, np.nextafter(-tolerance, -1.0)])
+    assert [r.active for r in constraint_reports(g, np.empty(0), tolerance, None)] == [True, False]
+
+
+def test_maxcv_is_the_largest_violation_and_violation_is_their_sum() -> None:
+    result = ppsde.minimize(lambda x: (x[0], [0.5, -1.0, 2.0], [1.25]), BOX, tolerance=0.25, max_evaluations=30, rng=1)
+    assert result.constr_violation == {"g[0]": 0.5, "g[1]": 0.0, "g[2]": 2.0, "h[0]": 1.0}
+    assert result.maxcv == 2.0 and result.violation == 3.5
 
 
 def test_the_constraints_of_a_result_are_those_of_its_point() -> None:

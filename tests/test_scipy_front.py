@@ -203,6 +203,13 @@ def test_where_nothing_is_feasible_it_says_so():
     assert result.maxcv == pytest.approx(1.0, abs=0.1) and np.isinf(result.population_energies).all()
 
 
+def test_maxcv_is_the_largest_of_several_violations():
+    never = [NonlinearConstraint(lambda x, by=by: by + 0.0 * x[0], -np.inf, 0.0) for by in (0.5, 2.0, 1.0)]
+    result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=3, rng=1)
+    assert np.concatenate(result.constr).tolist() == [0.5, 2.0, 1.0]
+    assert result.maxcv == result.constr_violation == 2.0 and result.message.endswith("MAXCV = 2.0")
+
+
 def test_a_function_that_fails_at_some_points_is_survived():
     def fun(x):
         if x[0] < -4:

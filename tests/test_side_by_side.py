@@ -40,7 +40,7 @@ def test_every_problem_gets_its_own_rows(aside: None) -> None:
     with compiled.float64():
         evaluate = compiled._side_by_side(compiled.values_of(PROBLEMS, None), RUNS)
         x = np.random.default_rng(1).uniform(-50, 50, (RUNS * len(PROBLEMS), 7, 4))
-        f, violation, *_ = jax.vmap(evaluate)(jax.numpy.asarray(x))
+        f, violation, *_ = jax.jit(jax.vmap(evaluate))(jax.numpy.asarray(x))
     for k, problem in enumerate(PROBLEMS):
         rows = slice(k * RUNS, (k + 1) * RUNS)
         expected_f, g, h = problem.evaluate(x[rows].reshape(-1, 4))
@@ -54,10 +54,11 @@ def test_where_no_run_wants_a_value_none_is_computed_and_where_one_does_all_are(
         evaluate = compiled._side_by_side(compiled.values_of(PROBLEMS, None), RUNS)
         size = RUNS * len(PROBLEMS)
         x = jax.numpy.asarray(np.random.default_rng(1).uniform(-50, 50, (size, 2, 4)))
-        every = np.asarray(jax.vmap(evaluate)(x)[0])
+        wanted = jax.jit(jax.vmap(evaluate))
+        every = np.asarray(wanted(x)[0])
         nobody, somebody = jax.numpy.zeros(size, bool), jax.numpy.arange(size) == 5
-        assert not np.asarray(jax.vmap(evaluate)(x, nobody)[0]).any() and every.all()
-        np.testing.assert_array_equal(jax.vmap(evaluate)(x, somebody)[0], every)
+        assert not np.asarray(wanted(x, nobody)[0]).any() and every.all()
+        np.testing.assert_array_equal(wanted(x, somebody)[0], every)
 
 
 @pytest.mark.parametrize(("method", "later"), [("pps-de", 1e-12), ("emag-es", 1e-5)])

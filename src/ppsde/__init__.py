@@ -6,10 +6,9 @@ from .batch import BatchResult, solve_batch
 from .bridges import from_pymoo, to_pygmo, to_pymoo
 from .checkpoints.state_file import CheckpointError
 from .evaluation import EvaluationError
-from .minimize import minimize
+from .minimize import minimize, resume
 from .optimizer import Optimizer
 from .problem import Optimum, Problem
-from .resume import resume
 
 __version__ = "0.1.0"
 __all__ = [

@@ -1,9 +1,9 @@
-"""What an algorithm is, what it may know (`Task`) and what it may request (`Ask`).
+"""The interface of algorithms: `Algorithm`, what it may know (`Task`) and what it may request (`Ask`).
 
 An algorithm is a frozen dataclass of settings with two coroutines. `start` makes the first state, `generation` the
 next one; each asks for evaluations with `points = yield x` and gets a `Population` back, row for row. States are
 frozen dataclasses of arrays holding at least `population` and `generation` (how many were made). An algorithm never
-sees the objective, draws random numbers from `rng` alone, and keeps nothing outside its state.
+sees the objective, draws random numbers from `rng` alone, and stores nothing outside its state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ State = Any  # a frozen dataclass per algorithm
 
 @dataclass(frozen=True)
 class Task:
-    """What an algorithm may know of the problem before it asks."""
+    """The problem as an algorithm knows it before the first evaluation."""
 
     lower: Array  # (d,)
     upper: Array  # (d,)
@@ -35,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Ask:
-    """Evaluate the rows where `wanted` holds; the others cost nothing and come back not valid."""
+    """A request to evaluate the rows where `wanted` holds; the others cost nothing and come back not valid."""
 
     x: Array  # (n, d)
     wanted: Array  # (n,) bool
@@ -49,16 +49,16 @@ class Algorithm(Protocol):
     """Settings, and the two coroutines that use them."""
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        """The first population."""
+        """Make the first state."""
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
-        """One generation: a new state from an old one."""
+        """Make the next state from this one."""
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The one point (a row) that the original program reports after this state.
 
-        `kept` is the best point that ever was in a population. What users get is the best point ever evaluated;
-        this is for comparing with published tables.
+        `best_member` is the best point that ever was in a population. Users get the best point ever evaluated; this one
+        is for comparing with published tables.
         """
 
     def watch(self, state: State) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""The array vocabulary: NumPy or jax.numpy, found from the arrays at hand; the one place with backend quirks."""
+"""Array functions that work with NumPy and with JAX; every difference between the two that matters is handled here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def namespace(array: Array) -> Any:
 
 
 def order(first: Array, second: Array) -> Array:
-    """Rows sorted by `first`, ties by `second`, further ties by position."""
+    """The rows that sort by `first`, ties by `second`, further ties by position."""
     return namespace(first).lexsort((second, first))
 
 
@@ -47,9 +47,9 @@ def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
 
 
 def mended(wrong: Array, mend: Callable[[], Any], values: Any) -> Any:
-    """`mend()`, which changes nothing where `wrong` does not hold, or the values themselves where it holds nowhere.
+    """`mend()`, which must change only rows where `wrong` holds; or the values themselves if it holds nowhere.
 
-    NumPy looks first, since most often there is nothing to mend. JAX mends always: looking would cost more.
+    NumPy looks first, since most often nothing is wrong. JAX always calls `mend`: looking would cost more.
     """
     if type(wrong) is _NDARRAY:
         return mend() if np.count_nonzero(wrong) else values  # counting is faster than `any`
@@ -57,12 +57,33 @@ def mended(wrong: Array, mend: Callable[[], Any], values: Any) -> Any:
 
 
 def once(*values: Array) -> tuple[Array, ...]:
-    """The values themselves, which a compiled program is to compute once, not again in every place that uses them."""
+    """The values themselves; a compiled program computes them once, not again in every place that uses them."""
     if namespace(values[0]) is np:
         return values
     import jax
 
     return tuple(jax.lax.optimization_barrier(values))
+
+
+def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> Array:
+    """The value after `step(k, value)` for k = 0 .. count - 1; a loop in JAX, where it would compile long unrolled."""
+    if namespace(start) is not np:
+        import jax
+
+        return jax.lax.fori_loop(0, count, step, start)
+    value = start
+    for k in range(count):
+        value = step(k, value)
+    return value
+
+
+def special_functions(xp: Any) -> Any:
+    """The module of special functions for arrays of the namespace: scipy.special or jax.scipy.special."""
+    if xp is np:
+        from scipy import special
+    else:
+        from jax.scipy import special
+    return special
 
 
 def _select(condition: Array, first: Any, second: Any) -> Any:

@@ -7,14 +7,20 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from .algorithms import make
-from .engines.turns import runs_on_the_host
-from .optimizer import EVALUATIONS_PER_VARIABLE
+from .checks import check_int
+from .engines.compiled import device_of
+from .engines.drive import drive
+from .engines.ending import Ending, thinned
+from .population import Population
 from .problem import Problem
+from .request import Request, budget_of
+
+NONE = np.empty((1, 0))  # constraint values
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,20 @@ class BatchResult:
     compile_seconds: float  # of the program, which serves every problem of the call
     run_seconds: float  # likewise
 
+    @classmethod
+    def of(cls, problem: Problem, endings: Sequence[Ending], budget: int, record: int, seconds: float) -> BatchResult:
+        """The batch that the endings of runs on the host make."""
+        records = [thinned(ending.history, budget, record) for ending in endings]
+        return cls(
+            problem,
+            *_columns([ending.best for ending in endings], problem.dimension),
+            *_columns([ending.answer for ending in endings], problem.dimension),
+            evaluations=np.array([ending.evaluations for ending in endings]),
+            record={name: np.array([rows[name] for rows in records]) for name in records[0]},
+            compile_seconds=0.0,
+            run_seconds=seconds,
+        )
+
     @property
     def feasible(self) -> np.ndarray:
         return self.violation == 0.0
@@ -52,6 +72,41 @@ class BatchResult:
         )
 
 
+def _columns(points: Sequence[Population | None], dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x (runs, d), objective and violation (runs,) of one point per run; NaN and infinity where a run has none."""
+    nowhere = Population(np.full((1, dimension), np.nan), np.full(1, np.inf), np.full(1, np.inf), NONE, NONE)
+    rows = [nowhere if point is None else point for point in points]
+    return (
+        np.array([row.x[0] for row in rows]),
+        np.array([row.f[0] for row in rows]),
+        np.array([row.violation[0] for row in rows]),
+    )
+
+
+@overload
+def solve_batch(
+    problem: Problem,
+    *,
+    method: str = ...,
+    runs: int | Sequence[int] = ...,
+    max_evaluations: int | None = ...,
+    seed: int = ...,
+    record: int = ...,
+    device: Any = ...,
+    options: dict[str, Any] | None = ...,
+) -> BatchResult: ...
+@overload
+def solve_batch(
+    problem: Sequence[Problem],
+    *,
+    method: str = ...,
+    runs: int | Sequence[int] = ...,
+    max_evaluations: int | None = ...,
+    seed: int = ...,
+    record: int = ...,
+    device: Any = ...,
+    options: dict[str, Any] | None = ...,
+) -> list[BatchResult]: ...
 def solve_batch(
     problem: Problem | Sequence[Problem],
     *,
@@ -62,7 +117,7 @@ def solve_batch(
     record: int = 200,
     device: Any = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> BatchResult | list[BatchResult]:
     """Run a method many times at once, as one program of 64-bit floats on the CPU or a GPU.
 
     Parameters
@@ -102,15 +157,45 @@ def solve_batch(
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
     budget = _checked(problems, max_evaluations, seed, record)
-    algorithm = make(method, options)
-    found, compile_seconds, run_seconds = _found(
-        algorithm, method, problems, numbers, budget, int(seed), record, device
-    )
-    results = [
-        BatchResult(problem=p, **columns, compile_seconds=compile_seconds, run_seconds=run_seconds)
-        for p, columns in zip(problems, found, strict=True)
-    ]
+    algorithm, chosen = make(method, options), device_of(device)
+    began = time.perf_counter()
+    reason = getattr(algorithm, "host_only", None)
+    if reason is None:
+        from jax.errors import JAXTypeError
+
+        try:
+            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
+        except (JAXTypeError, TypeError, AttributeError, ValueError) as error:
+            reason = f"JAX cannot trace it ({str(error).splitlines()[0]})"
+    if reason is None:
+        ready = time.perf_counter()
+        found = program(numbers, int(seed))
+        seconds = time.perf_counter() - ready
+        results = [
+            BatchResult(problem=p, **columns, compile_seconds=ready - began, run_seconds=seconds)
+            for p, columns in zip(problems, found, strict=True)
+        ]
+    else:
+        message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        results = [_on_the_host(p, method, options, numbers, budget, int(seed), record) for p in problems]
     return results[0] if isinstance(problem, Problem) else results
+
+
+def _on_the_host(
+    problem: Problem,
+    method: str,
+    options: dict[str, Any] | None,
+    numbers: np.ndarray,
+    budget: int,
+    seed: int,
+    record: int,
+) -> BatchResult:
+    """The runs of one problem one after another on the host engine."""
+    began = time.perf_counter()
+    requests = [Request(problem, method, options, budget, seed, number=number) for number in numbers.tolist()]
+    endings = [drive(request.run(), problem) for request in requests]
+    return BatchResult.of(problem, endings, budget, record, time.perf_counter() - began)
 
 
 def compile_batch(
@@ -128,37 +213,6 @@ def compile_batch(
     algorithm, chosen = make(method, options), device_of(device)
     if getattr(algorithm, "host_only", None) is None:
         _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
-
-
-def _found(
-    algorithm: Any,
-    method: str,
-    problems: list[Problem],
-    numbers: np.ndarray,
-    budget: int,
-    seed: int,
-    record: int,
-    device: Any,
-) -> tuple[list[dict[str, Any]], float, float]:
-    """What the runs give, problem by problem, and the seconds to compile and to run."""
-    chosen = device_of(device)
-    began = time.perf_counter()
-    reason = getattr(algorithm, "host_only", None)
-    if reason is None:
-        from jax.errors import JAXTypeError
-
-        try:
-            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
-        except (JAXTypeError, TypeError, AttributeError, ValueError) as error:
-            reason = f"JAX cannot trace it ({str(error).splitlines()[0]})"
-    if reason is not None:
-        message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
-        found = [runs_on_the_host(algorithm, p, numbers, budget, seed, record) for p in problems]
-        return found, 0.0, time.perf_counter() - began
-    ready = time.perf_counter()
-    found = program(numbers, seed)
-    return found, ready - began, time.perf_counter() - ready
 
 
 class _Same:
@@ -198,22 +252,8 @@ def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, recor
             raise ValueError(f"a batch takes a Problem or several; got {type(p).__name__}")
         if p.dimension != problems[0].dimension:
             raise ValueError(f"problems of a batch must have one dimension; got {problems[0].dimension}, {p.dimension}")
-    budget = EVALUATIONS_PER_VARIABLE * problems[0].dimension if max_evaluations is None else max_evaluations
+    budget = budget_of(max_evaluations, problems[0].dimension)
     for name, value, least in (("max_evaluations", budget, 1), ("seed", seed, 0), ("record", record, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least or value >= 2**63:
-            raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
-    return int(budget)
-
-
-def device_of(device: Any) -> Any:
-    """The JAX device meant; an error that says what is missing where there is none."""
-    try:
-        import jax
-    except ImportError:
-        raise ValueError("solve_batch needs JAX: pip install 'ppsde[jax]'") from None
-    if device is not None and not isinstance(device, str):
-        return device
-    try:
-        return jax.devices(device)[0]
-    except RuntimeError as error:
-        raise ValueError(f"no device {device!r} here: {error}") from None
+        if check_int(name, value, least) >= 2**63:
+            raise ValueError(f"{name} must be an int < 2**63; got {value!r}")
+    return budget

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .evaluation.values import row_values
 from .population import TOLERANCE
-from .problem import Problem
+from .problem import Problem, row_values
 
 
 def needed(module: str, by: str) -> ModuleType:

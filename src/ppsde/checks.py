@@ -1,7 +1,8 @@
-"""Checks of values that users pass; a wrong one raises a ValueError that names it and what was expected."""
+"""Checks of values that users pass; a wrong one raises a ValueError that names the value and what was expected."""
 
 from __future__ import annotations
 
+import typing
 from typing import Any
 
 import numpy as np
@@ -25,3 +26,38 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
     if isinstance(value, bool) or not integer or value < least:
         raise ValueError(f"{name} must be an int >= {least}; got {value!r}")
     return int(value)
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is None or a finite number of seconds above 0."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf):
+        raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")
+
+
+def check_choices(settings: Any) -> None:
+    """Raise ValueError unless every setting declared as a `Literal` is one of its choices."""
+    for name, kind in typing.get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, typing.get_args(kind)))}; got {value!r}")
+
+
+def check_range(settings: Any, low: float, high: float, *names: str) -> None:
+    """Raise ValueError unless every named setting is a number from low to high."""
+    for name in names:
+        value = getattr(settings, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"{name} must be a number from {low:g} to {high:g}; got {value!r}")
+
+
+def check_count(settings: Any, least: int, *names: str) -> None:
+    """Raise ValueError unless every named setting is an int >= `least`."""
+    for name in names:
+        check_int(name, getattr(settings, name), least, numpy=False)
+
+
+def check_flag(settings: Any, *names: str) -> None:
+    """Raise ValueError unless every named setting is True or False."""
+    for name in names:
+        if not isinstance(getattr(settings, name), bool):
+            raise ValueError(f"{name} must be True or False; got {getattr(settings, name)!r}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .evaluation.values import MalformedValue, reals
+from .problem import MalformedValue, reals
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,33 @@
-"""The SciPy-like front: one call that searches and gives a result."""
+"""`minimize` and `resume`: a search from its arguments to its result."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .checkpoints.checkpoint import Checkpoint
-from .compiled_run import compiled_result, wants_compiling
-from .constraints import Combined, limits_of
-from .facts import Facts
-from .optimizer import start_run
-from .population import TOLERANCE, checked_tolerance
+from .checkpoints.state_file import CheckpointError, naming
+from .constraints import Combined
+from .engines.drive import drive
+from .engines.run import Run
+from .evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs
+from .evaluation.values import EvaluationError, Failure
+from .population import TOLERANCE
 from .problem import Problem
-from .search import CHECKPOINT_EVERY, Conditions, search
-from .variables import variables_of, wrapped
+from .request import Request, request_of
+
+if TYPE_CHECKING:
+    from .result import Result
+
+CHECKPOINT_EVERY = 1.0  # seconds: states are stored rarely enough to cost little, and the journal has the rest
+BACKENDS = ("auto", "numpy", "jax")
+RECORD = 200  # rows of the history of a compiled run
 
 
 def minimize(
@@ -43,7 +54,7 @@ def minimize(
     backend: str = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = CHECKPOINT_EVERY,
-) -> Any:
+) -> Result:
     """Minimise a black box under constraints.
 
     Parameters
@@ -97,9 +108,9 @@ def minimize(
         rows at most. 'auto' does so where `fun` is itself compiled by `jax.jit` and no argument asks for more than a
         program can do. The two draw different random numbers.
     checkpoint : path-like, optional
-        A new file to keep the run in while it goes on, with a journal beside it of what finished since. However this
-        process ends, `ppsde.resume` takes the run up again, makes no finished evaluation twice, and ends with the
-        same bits. A disk that is full is a warning.
+        A new file that stores the run while it goes on, with a journal beside it of the evaluations since. However this
+        process ends, `ppsde.resume` continues the run, makes no finished evaluation twice, and ends with the same bits.
+        A full disk is a warning.
     checkpoint_every : float
         Seconds that pass at least between two states in that file; 0 stores every generation. A process that is killed
         loses nothing of what it did in between, because the journal has it; a computer that stops may lose a second.
@@ -126,53 +137,202 @@ def minimize(
     >>> print(result.feasible, round(result.fun, 3), result.nfev)
     True 0.5 3000
     """
-    problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be callable; got {type(callback).__name__}")
-    conditions = Conditions(on_failure, eval_timeout, eval_memory, max_time)
-    _check_checkpoint(checkpoint, checkpoint_every)
-    variables = variables_of(problem.lower, problem.upper, integrality, log)
-    facts = Facts.of(
-        problem,
-        variables,
-        own=isinstance(fun, Problem),
+    request = request_of(
+        fun,
+        bounds,
+        constraints,
+        vectorized=vectorized,
+        tolerance=tolerance,
         method=method,
+        options=options,
+        max_evaluations=max_evaluations,
+        rng=rng,
+        x0=x0,
+        integrality=integrality,
+        log=log,
         on_failure=on_failure,
         eval_timeout=eval_timeout,
         eval_memory=eval_memory,
+        max_time=max_time,
     )
-    if variables is not None:
-        problem = wrapped(problem, variables)
-        x0 = None if x0 is None else variables.to_search(x0)
-    run = start_run(problem.lower, problem.upper, method, max_evaluations, rng, x0, problem.tolerance, options)
-    hindrances = {
+    _check_callback(callback)
+    _check_checkpoint(checkpoint, checkpoint_every)
+    run = request.run()
+    host_only = {
         "callback": callback is not None,
-        "constraints": isinstance(problem.fun, Combined),
+        "constraints": isinstance(request.problem.fun, Combined),
         "workers": not (isinstance(workers, int) and workers == 1),
-        "eval_timeout, eval_memory or max_time": replace(conditions, on_failure="penalise") != Conditions(),
-        "on_failure": on_failure != "penalise",
-        "integrality or log": variables is not None,
+        "eval_timeout, eval_memory or max_time": (eval_timeout, eval_memory, max_time) != (None, None, None),
+        "on_failure": on_failure != NO_LIMITS.on_failure,
+        "integrality or log": request.variables is not None,
         "checkpoint": checkpoint is not None,
     }
-    if wants_compiling(backend, fun, hindrances):
-        return compiled_result(problem, run, progress)
+    if _wants_compiling(backend, request.problem, host_only):
+        return _compiled(request, run, progress)
 
-    def kept() -> AbstractContextManager[Checkpoint | None]:
+    def opened() -> AbstractContextManager[Checkpoint | None]:
         if checkpoint is None:
             return nullcontext()
-        return Checkpoint(checkpoint, run, about=vars(facts), every=checkpoint_every)
+        return Checkpoint(checkpoint, run, about=request.stored(), every=checkpoint_every)
 
-    return search(
-        problem,
-        variables,
-        run,
-        conditions,
-        title=problem.name if isinstance(fun, Problem) else method,
-        workers=workers,
-        callback=callback,
-        progress=progress,
-        checkpoint=kept,
-    )
+    return _search(request, run, workers, callback, progress, opened)
+
+
+def resume(
+    path: str | os.PathLike[str],
+    fun: Callable[..., Any] | Problem,
+    *,
+    constraints: Any = (),
+    callback: Callable[[Any], Any] | None = None,
+    progress: bool = False,
+    workers: Any = 1,
+    max_time: float | None = None,
+    checkpoint_every: float = CHECKPOINT_EVERY,
+) -> Result:
+    """Go on with a run of `minimize` that left a checkpoint; it ends with the bits that it would have ended with.
+
+    No evaluation that finished is made again. Bounds, method, options, seed, budget, tolerance, and how failures are
+    dealt with come from the checkpoint. Where evaluations are made may change: the result does not depend on it.
+
+    Parameters
+    ----------
+    path : path-like
+        The checkpoint. It is kept up to date, so that the run may be interrupted and resumed any number of times.
+    fun : callable or Problem
+        What was given to `minimize`. A checkpoint holds no code.
+    constraints : scipy constraints, optional
+        Likewise.
+    callback, progress, workers, max_time, checkpoint_every
+        As for `minimize`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`; `seconds` are those of this call. A run that is over gives its result again, and evaluates
+        nothing.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is damaged, is not of this problem, or belongs to another process that still runs.
+
+    Examples
+    --------
+    >>> import tempfile, ppsde
+    >>> def fun(x):
+    ...     return (x**2).sum(), [1 - x[0]], []
+    >>> def stop(intermediate_result):
+    ...     if intermediate_result.nfev > 1000:
+    ...         raise StopIteration
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/run.ppsde"
+    ...     first = ppsde.minimize(fun, [(-5, 5)] * 2, max_evaluations=2000, rng=1, callback=stop, checkpoint=path)
+    ...     result = ppsde.resume(path, fun)
+    >>> unbroken = ppsde.minimize(fun, [(-5, 5)] * 2, max_evaluations=2000, rng=1)
+    >>> print(result.nfev, bool((result.x == unbroken.x).all()))
+    2000 True
+    """
+    _check_callback(callback)
+    stored = Checkpoint.load(path, every=checkpoint_every)
+    with stored.checkpoint:
+        with naming(Path(path)):
+            request = Request.restored(stored.about, stored.run, fun, constraints, max_time)
+            try:
+                costs = Costs.checked(stored.costs)
+            except (TypeError, ValueError) as error:
+                raise CheckpointError(f"its counters are not possible: {type(error).__name__}: {error}") from None
+        return _search(
+            request,
+            stored.run,
+            workers,
+            callback,
+            progress,
+            lambda: nullcontext(stored.checkpoint),
+            costs,
+            stored.failures,
+        )
+
+
+def _search(
+    request: Request,
+    run: Run,
+    workers: Any,
+    callback: Callable[[Any], Any] | None,
+    progress: bool,
+    checkpoint: Callable[[], AbstractContextManager[Checkpoint | None]],
+    earlier: Costs = NO_COSTS,
+    failures: list[Failure] | None = None,
+) -> Result:
+    """Drive the run on the host, show and call what was asked for, and make the result."""
+    from .progress import display
+    from .result import Result
+
+    problem, variables = request.searched, request.variables
+    try:
+        with display(request.title, run, progress) as show:
+
+            def after_generation() -> None:
+                show()
+                if callback is not None:
+                    callback(Result.so_far(run, variables))
+
+            ending = drive(
+                run,
+                problem,
+                request.limits,
+                workers=workers,
+                after_generation=after_generation,
+                checkpoint=checkpoint,
+                earlier=earlier,
+                failures=failures or (),
+                interruptible=True,
+            )
+    except EvaluationError as error:
+        error.result = Result.of(error.ending, problem.tolerance, variables)
+        if variables is not None and error.x is not None and error.failure is not None:
+            error.x = variables.to_user(error.x)
+            error.args = (f"the evaluation at {_shown(error.x)} failed: {error.failure}",)
+        raise
+    return Result.of(ending, problem.tolerance, variables)
+
+
+def _shown(x: np.ndarray) -> str:
+    with np.printoptions(precision=17, threshold=12):
+        return str(x)
+
+
+def _wants_compiling(backend: str, problem: Problem, host_only: dict[str, bool]) -> bool:
+    """Whether to compile: if asked to, or if the function is itself compiled by `jax.jit` and no argument forbids it.
+
+    `host_only` are arguments by name, true where one was given that only the host engine can respect.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(map(repr, BACKENDS))}; got {backend!r}")
+    given = [name for name, is_given in host_only.items() if is_given]
+    if backend == "jax" and given:
+        raise ValueError(f"backend='jax' runs as one program and cannot honour {', '.join(given)}")
+    jax = sys.modules.get("jax")  # a function can be JAX's only if JAX is loaded already
+    jitted = jax is not None and isinstance(problem.fun, jax.stages.Wrapped)
+    return backend == "jax" or (backend == "auto" and not given and jitted)
+
+
+def _compiled(request: Request, run: Run, progress: bool) -> Result:
+    """The result of the same run as one program; `run` itself is not driven."""
+    from .engines.compiled import device_of, run_alone
+    from .result import Result
+
+    reason = getattr(run.algorithm, "host_only", None)
+    if reason is not None:
+        raise ValueError(f"this method cannot be compiled: {reason}; use backend='numpy'")
+    device_of(None)  # JAX is there, or a clear error
+    if progress:
+        print("compiling and running as one program; no live display", file=sys.stderr)
+    return Result.of(run_alone(run.algorithm, request.problem, run.task, run.seed, RECORD), request.problem.tolerance)
+
+
+def _check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable; got {type(callback).__name__}")
 
 
 def _check_checkpoint(path: Any, every: Any) -> None:
@@ -180,21 +340,3 @@ def _check_checkpoint(path: Any, every: Any) -> None:
         raise ValueError(f"checkpoint_every={every!r} needs a checkpoint to write")
     if path is not None and not isinstance(path, str | os.PathLike):
         raise ValueError(f"checkpoint must be the path of a file; got {path!r}")
-
-
-def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
-    """The problem that the arguments of `minimize` describe."""
-    given = not (isinstance(constraints, tuple | list) and len(constraints) == 0)
-    if isinstance(fun, Problem):
-        if bounds is not None or given:
-            raise ValueError("a Problem has bounds and constraints of its own; give none beside it")
-        return fun
-    if not callable(fun):
-        raise ValueError(f"fun must be callable; got {type(fun).__name__}")
-    if bounds is None:
-        raise ValueError("bounds must be given: a scipy Bounds, pairs (low, high) or two arrays")
-    problem = Problem(fun, bounds, vectorized=bool(vectorized), tolerance=tolerance)
-    if not given:
-        return problem
-    limits = limits_of(constraints, problem.dimension)
-    return Problem(Combined(fun, limits, vectorized), bounds, vectorized=bool(vectorized), tolerance=tolerance)

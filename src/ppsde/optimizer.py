@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .algorithm import Task
-from .algorithms import make
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
-from .engines.run import Run
-from .evaluation.values import row_values
-from .population import TOLERANCE, checked_tolerance
-from .problem import box
+from .population import TOLERANCE
+from .problem import Problem, row_values
+from .request import Request
 from .streams import seed_from
 
-EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
-_KIND = "optimizer"  # what the files of `save` say they hold
+if TYPE_CHECKING:
+    from .result import Result
+
+_KIND = "optimizer"  # written into the files of `save`
 
 
 class Optimizer:
-    """A search that is told the values of the points it asks for.
+    """A search that asks for points and gets their values from the caller.
 
     Parameters
     ----------
@@ -63,21 +62,17 @@ class Optimizer:
         tolerance: float = TOLERANCE,
         options: dict[str, Any] | None = None,
     ) -> None:
-        for name, count in (("n_ineq", n_ineq), ("n_eq", n_eq)):
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-                raise ValueError(f"{name} must be an int >= 0; got {count!r}")
-        lower, upper = box(bounds)
+        problem = Problem(_evaluated_by_the_caller, bounds, n_ineq=n_ineq, n_eq=n_eq, tolerance=tolerance)
         self._counts = (int(n_ineq), int(n_eq))
-        self._tolerance = checked_tolerance(tolerance)
-        self._run = start_run(lower, upper, method, max_evaluations, rng, x0, self._tolerance, options)
+        self._run = Request(problem, method, options, max_evaluations, seed_from(rng), x0).run()
 
     @property
     def done(self) -> bool:
-        """Whether the budget is spent, or nothing but failures was told."""
+        """Whether the budget is spent, or every evaluation failed."""
         return self._run.wanted is None
 
     def ask(self) -> np.ndarray:
-        """The points (n, d) to evaluate next. Asking again gives the same points until they are told."""
+        """The points (n, d) to evaluate next. Asking again gives the same points until their values are given."""
         if self._run.wanted is None:
             raise ValueError("the search is done; its result is in `result`")
         return self._run.wanted.copy()
@@ -93,9 +88,10 @@ class Optimizer:
         self._run.supply(*values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Put the search, as it is at this moment, into a file of plain numbers and text.
+        """Write the search, as it is at this moment, into a file of plain numbers and text.
 
-        The file is there whole or not at all. What was told is in it, also between two requests of one generation.
+        The file is written whole or not at all. It has all values given so far, also between two requests of one
+        generation.
         """
         arrays: dict[str, np.ndarray] = {}
         run = described(self._run.snapshot(), arrays)
@@ -132,43 +128,16 @@ class Optimizer:
             if run.best is not None and (run.best.g.shape[1], run.best.h.shape[1]) != tuple(counts):
                 raise CheckpointError(f"its points have not {counts[0]} inequalities and {counts[1]} equalities")
         optimizer = cls.__new__(cls)
-        optimizer._run, optimizer._counts, optimizer._tolerance = run, (counts[0], counts[1]), run.tolerance
+        optimizer._run, optimizer._counts = run, (counts[0], counts[1])
         return optimizer
 
     @property
-    def result(self) -> Any:
-        """What was found so far, as a `scipy.optimize.OptimizeResult`."""
-        from .result import RUNNING, SPENT, result_of
+    def result(self) -> Result:
+        """The result so far, as a `scipy.optimize.OptimizeResult`."""
+        from .result import Result
 
-        return result_of(self._run, None, SPENT if self.done else RUNNING, self._tolerance)
-
-
-def start_run(
-    lower: np.ndarray,
-    upper: np.ndarray,
-    method: str,
-    max_evaluations: int | None,
-    rng: Any,
-    x0: Any,
-    tolerance: float,
-    options: dict[str, Any] | None,
-) -> Run:
-    """A run of the named method, every argument checked."""
-    d = len(lower)
-    budget = EVALUATIONS_PER_VARIABLE * d if max_evaluations is None else max_evaluations
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise ValueError(f"max_evaluations must be an int >= 1; got {max_evaluations!r}")
-    task = Task(lower, upper, int(budget), _first_points(x0, lower, upper))
-    return Run(make(method, options), task, seed=seed_from(rng), tolerance=tolerance)
+        return Result.of(self._run.ending(), self._run.tolerance)
 
 
-def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
-    if x0 is None:
-        return None
-    points = np.atleast_2d(np.array(x0, float))
-    if points.ndim != 2 or points.shape[1] != len(lower):
-        raise ValueError(f"x0 must be one point ({len(lower)},) or rows (k, {len(lower)}); got {np.shape(x0)}")
-    if not np.all((points >= lower) & (points <= upper)):  # also false for NaN
-        row = int(np.argmin(np.all((points >= lower) & (points <= upper), axis=1)))
-        raise ValueError(f"x0 must lie inside the bounds; point {row} does not: {points[row]}")
-    return points
+def _evaluated_by_the_caller(x: np.ndarray) -> float:
+    raise TypeError("an Optimizer does not evaluate; `tell` gives it values")

@@ -1,11 +1,11 @@
-"""How far a point is from feasible: two measures that must not be confused, one feasible set.
+"""Evaluated points: their violation, their order from best to worst, and populations of them.
 
-A point is feasible when every `g <= 0` and every `|h| <= tolerance`; both measures are zero exactly then.
+A point is feasible when every `g <= 0` and every `|h| <= tolerance`. Two measures of violation are 0 exactly then: the
+sum that drives the search, and the mean that competition tables report. The best point has the least violation, and
+of those with the same the smallest objective.
 
-Evaluated points, and the one total order of "best": less violation first, then the smaller objective.
-
-A point that failed, was cut off by the budget, or gave NaN or a forbidden infinity has f = violation = inf. So it
-is never feasible and sorts behind every point that has values. Such a point is called not `valid`.
+A point that failed, was cut off by the budget, or gave NaN or a forbidden infinity has f = violation = inf. It is never
+feasible and sorts behind every point that has values; it is called not `valid`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from .arrays import HUGE, Array, gather, mended, namespace, order
 
+Keys = tuple[Array, Array]  # (n,) each: points are compared by the first, and by the second where the first are equal
 TOLERANCE = 1e-4  # how far an equality may be missed, in the CEC suites and by default
 
 
@@ -54,14 +55,14 @@ def competition_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> A
 
 
 def checked_tolerance(tolerance: Any) -> float:
-    """How far an equality may be missed."""
+    """Return the tolerance of equalities as a float if it is a finite number >= 0; else raise ValueError."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a finite number >= 0; got {tolerance!r}")
     return float(tolerance)
 
 
 class Scores(NamedTuple):
-    """All that a rule needs to compare points."""
+    """Objective and violation of points: all that a rule needs to compare them."""
 
     f: Array  # (n,)
     violation: Array  # (n,)
@@ -73,7 +74,7 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class Population:
-    """Points and what is known of them, a row each."""
+    """Evaluated points, a row each."""
 
     x: Array  # (n, d)
     f: Array  # (n,)
@@ -95,11 +96,16 @@ class Population:
 
     @property
     def feasible_share(self) -> Array:
-        """Of the points that have values, those that are feasible."""
+        """The share of feasible points among those that have values; 0 if none has."""
         if type(self.f) is np.ndarray:  # NumPy counts faster than it adds
             return int(np.count_nonzero(self.feasible)) / max(1, int(np.count_nonzero(self.valid)))
         xp = namespace(self.f)
         return xp.sum(self.feasible) / xp.maximum(xp.sum(self.valid), 1)
+
+    @property
+    def largest_violation(self) -> Array:
+        """The largest violation of the points that have values; 0 if none has."""
+        return namespace(self.violation).where(self.valid, self.violation, 0.0).max()
 
     def scores(self, rows: Array) -> Scores:
         """Objective and violation of some rows."""
@@ -112,7 +118,7 @@ class Population:
         return Population(x, self.f[rows], self.violation[rows], g, h)
 
     def sorted(self) -> Population:
-        """Best first."""
+        """The population sorted best first."""
         return self.take(order(self.violation, self.f))
 
     def best(self) -> Array:
@@ -123,7 +129,7 @@ class Population:
 
 
 def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:
-    """The population that the values f (n,), g (n, p), h (n, q) make of the rows of x (n, d).
+    """The population of the points x (n, d) with the values f (n,), g (n, p), h (n, q).
 
     +inf is the worst objective, yet a value; -inf, NaN and infinite constraints are failures.
     """
@@ -148,10 +154,19 @@ def reseeded(population: Population, seeds: Population) -> Population:
     return join(population.take(slice(0, population.size - seeds.size)), seeds)
 
 
+def better(first: Keys, second: Keys) -> Array:
+    """Where the keys of the first points are strictly less than those of the second, in lexicographic order."""
+    return (first[0] < second[0]) | ((first[0] == second[0]) & (first[1] < second[1]))
+
+
 def better_rows(first: Population, second: Population) -> Population:
     """Row by row the better of two populations, the first where they tie."""
-    wins = (second.violation < first.violation) | ((second.violation == first.violation) & (second.f < first.f))
-    return choose(wins, second, first)
+    return choose(better((second.violation, second.f), (first.violation, first.f)), second, first)
+
+
+def best_of_two(best: Population, points: Population) -> Population:
+    """The better of `best`, one row, and the best of `points`; `best` where they tie."""
+    return better_rows(best, points.take(points.best()[None]))
 
 
 def choose(mask: Array, first: Population, second: Population) -> Population:
@@ -180,6 +195,6 @@ def join(first: Population, second: Population) -> Population:
 
 
 def join_scores(first: Population, second: Population) -> Scores:
-    """What rules need of the rows of one and then of the other."""
+    """Objective and violation of the rows of one, then of the other."""
     xp = namespace(first.f)
     return Scores(xp.concatenate([first.f, second.f]), xp.concatenate([first.violation, second.violation]))

@@ -1,7 +1,4 @@
-"""The box a search may not leave, from whatever form a user has it in.
-
-A problem: a box, a function giving objective and constraints together, and what is known about them.
-"""
+"""A problem: a function giving objective and constraints together, its bounds, and the check of what it returns."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .checks import check_int
 from .population import TOLERANCE, checked_tolerance
 
 
@@ -61,6 +59,13 @@ def _floats(values: Any) -> np.ndarray:
         return array.astype(float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"bounds must be real numbers in a regular table; got {values!r} ({error})") from None
+
+
+LONGEST_TEXT = 200  # letters of a value that a message shows
+
+
+class MalformedValue(ValueError):
+    """A function returned something that is not f or (f, g, h) made of real numbers in the expected shape."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,8 @@ class Problem:
         checked_tolerance(self.tolerance)
         for name in ("n_ineq", "n_eq"):
             count = getattr(self, name)
-            if count is None:
-                continue
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-                raise ValueError(f"{name} must be an int >= 0; got {count!r}")
+            if count is not None:
+                check_int(name, count, 0)
         lower, upper = box(self.bounds)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -145,14 +148,75 @@ class Problem:
         if isinstance(x, np.ndarray) and np.isnan(x).any():
             raise ValueError(f"{self.name}: points must not hold NaN; row {int(np.isnan(x).any(1).argmax())} does")
         if self.vectorized:
-            return self.fun(x)
-        f, g, h = zip(*(parts_of(self.fun(row.copy())) for row in x), strict=True)
-        return np.array(f, float), np.array(g, float).reshape(len(x), -1), np.array(h, float).reshape(len(x), -1)
+            value = self.fun(x)
+            return row_values(value, len(x)) if isinstance(x, np.ndarray) else parts_of(value)
+        f, g, h = zip(*(point_values(self.fun(row.copy())) for row in x), strict=True)
+        return np.array(f), np.array(g).reshape(len(x), -1), np.array(h).reshape(len(x), -1)
+
+
+def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    """f, g (p,), h (q,) of what a function of one point returned."""
+    f, g, h = parts_of(value)
+    objective = reals(f, "the objective")
+    if objective.size != 1:
+        raise MalformedValue(f"the objective must be one number; got shape {objective.shape}")
+    return float(objective.reshape(())), reals(g, "g").reshape(-1), reals(h, "h").reshape(-1)
+
+
+def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """f (n,), g (n, p), h (n, q) of what a vectorised function of n rows returned."""
+    f, g, h = parts_of(value)
+    objective = reals(f, "the objective")
+    if objective.shape != (n,) and objective.shape != (n, 1):
+        raise MalformedValue(
+            f"a vectorised objective of {n} rows must have shape ({n},); got {objective.shape}. "
+            "It is called with points as rows (n, d)"
+        )
+    return objective.reshape(n), _columns(g, n, "g"), _columns(h, n, "h")
 
 
 def parts_of(value: Any) -> tuple[Any, Any, Any]:
     """(f, g, h) of what a function returned; () for constraints that are not there."""
     if not isinstance(value, tuple):
         return value, (), ()
+    if len(value) != 3:
+        raise MalformedValue(f"the function must return f or a tuple (f, g, h); got a tuple of {len(value)}")
     f, g, h = value
     return f, () if g is None else g, () if h is None else h
+
+
+def reals(value: Any, name: str) -> np.ndarray:
+    """The value as an array of real numbers."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise MalformedValue(f"{name} must be real numbers; got masked values: {_short(value)}")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # a ragged nest of lists
+        raise MalformedValue(f"{name} must be real numbers in a regular shape; got {_short(value)} ({error})") from None
+    if array.dtype.kind not in "fiub":
+        if array.size == 0:  # np.asarray([]) is float, but np.asarray of an empty object array is not
+            return array.astype(float)
+        kind = "complex numbers" if array.dtype.kind == "c" else type(value).__name__
+        raise MalformedValue(f"{name} must be real numbers; got {kind}: {_short(value)}")
+    return array if array.dtype == np.float64 else array.astype(float)
+
+
+def _columns(value: Any, n: int, name: str) -> np.ndarray:
+    array = reals(value, name)
+    if array.ndim == 2 and array.shape[0] == n:
+        return array
+    if array.size == 0:
+        return np.empty((n, 0))
+    if array.shape == (n,):
+        return array.reshape(n, 1)
+    raise MalformedValue(
+        f"vectorised {name} of {n} rows must have shape ({n}, number of constraints); got {array.shape}"
+    )
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # a value of the user's own may do anything
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "..."

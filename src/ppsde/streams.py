@@ -18,7 +18,7 @@ _WORD = 2**64
 
 
 class Stream(Protocol):
-    """What an algorithm draws from."""
+    """A source of random numbers for one generation."""
 
     def uniform(self, *shape: int) -> Array:
         """Numbers in [0, 1)."""
@@ -28,7 +28,7 @@ class Stream(Protocol):
 
 
 class _Key(ISeedSequence):
-    """A key of Philox in the place of a seed: with `key=` NumPy asks the system for entropy first, and drops it."""
+    """A key of Philox in place of a seed; with `key=` NumPy would first ask the system for entropy that it drops."""
 
     def __init__(self, *words: int) -> None:
         self._words = words
@@ -40,7 +40,7 @@ class _Key(ISeedSequence):
 class NumpyStream:
     """NumPy's Philox, keyed by seed and run, with the generation (and the attempt at it) in the counter.
 
-    A generation may draw 2**128 blocks before it meets the next one's numbers.
+    A generation may draw 2**128 blocks before it reaches the next one's numbers.
     """
 
     def __init__(self, seed: int, run: int = 0, generation: int = 0, attempt: int = 0) -> None:
@@ -63,7 +63,7 @@ class JaxStream:
 
     @classmethod
     def at(cls, seed: int, run: Array | int = 0, generation: Array | int = 0) -> JaxStream:
-        """The stream at an address given in full."""
+        """The stream of a seed, run and generation."""
         import jax
 
         return cls(jax.random.fold_in(root_key(seed), run), generation)
@@ -87,7 +87,7 @@ def root_key(seed: int) -> Array:
 
 
 class Tape:
-    """Draws recorded once and fed again, in order: to two backends, or to an algorithm and its oracle.
+    """Draws recorded once and replayed in order: to two backends, or to an algorithm and its literal version.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Tape:
 
     @classmethod
     def record(cls, source: Stream) -> Tape:
-        """A tape that passes on what `source` gives and keeps it."""
+        """A tape that returns the draws of `source` and records them."""
         tape = cls([])
         tape._source = source
         return tape
@@ -128,7 +128,7 @@ class Tape:
 
 
 def seed_from(rng: Any) -> int:
-    """A 64-bit seed from what users pass as `rng`: None, an int, a SeedSequence or a Generator."""
+    """A 64-bit seed from a user's `rng`: None, an int, a SeedSequence or a Generator."""
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator | np.random.SeedSequence):

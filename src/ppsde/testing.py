@@ -11,16 +11,22 @@ contract. With pytest:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-from unittest import SkipTest
 
 import numpy as np
 
 from .algorithm import Algorithm, Ask, Task
 from .arrays import bits
+from .checkpoints import state_file
+from .checkpoints.state_file import CheckpointError
+from .checkpoints.state_tree import described, restored
+from .engines.drive import drive
 from .engines.run import Run
 from .parts.rules import Fixed
 from .population import TOLERANCE, Population, choose, evaluated, forgotten
@@ -28,6 +34,7 @@ from .problem import Problem
 from .streams import NumpyStream, Tape
 
 DIMENSION = 4
+GENERATIONS = 12  # of the checks that compare two runs generation by generation
 LOWER, UPPER = np.full(DIMENSION, -3.0), np.full(DIMENSION, 5.0)
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -71,8 +78,8 @@ def _points(run: Run) -> np.ndarray:
 
 
 def _finish(run: Run, values: Callable[[np.ndarray], Values]) -> Run:
-    while run.wanted is not None:
-        run.supply(*values(run.wanted))
+    """Drive a run to its end, as `minimize` does."""
+    drive(run, Problem(values, (LOWER, UPPER), vectorized=True))
     return run
 
 
@@ -80,6 +87,9 @@ def _leaves(tree: Any, path: str = "state") -> Iterator[tuple[str, Any]]:
     if is_dataclass(tree):
         for field in fields(tree):
             yield from _leaves(getattr(tree, field.name), f"{path}.{field.name}")
+    elif isinstance(tree, tuple | list):
+        for k, item in enumerate(tree):
+            yield from _leaves(item, f"{path}[{k}]")
     else:
         yield path, tree
 
@@ -96,11 +106,15 @@ def _assert_same_bits(first: Any, second: Any) -> None:
 
 def check_stays_in_the_box(algorithm: Algorithm) -> None:
     for name, values in PROBLEMS.items():
-        run = _run(algorithm, 2000)
-        while run.wanted is not None:
-            x = run.wanted
-            assert np.all((x >= LOWER) & (x <= UPPER)), f"{name}: asked for a point outside the box"
-            run.supply(*values(x))
+        asked: list[np.ndarray] = []
+
+        def seen(x: np.ndarray, values: Callable[..., Values] = values, asked: list[np.ndarray] = asked) -> Values:
+            asked.append(x)
+            return values(x)
+
+        _finish(_run(algorithm, 2000), seen)
+        x = np.concatenate(asked)
+        assert np.all((x >= LOWER) & (x <= UPPER)), f"{name}: asked for a point outside the box"
 
 
 def check_meets_the_budget_exactly(algorithm: Algorithm) -> None:
@@ -124,33 +138,78 @@ def check_same_seed_gives_the_same_bits(algorithm: Algorithm) -> None:
 
 
 def check_a_resumed_run_equals_the_unbroken_one(algorithm: Algorithm) -> None:
-    """Any state, taken up again with the address of its generation alone, leads to the same end."""
-    task, budget = _task(10**6), 12
-    state = _end(algorithm.start(task, NumpyStream(1, 0, 0)), inequalities)
-    states = [state]
-    for k in range(1, budget + 1):
-        states.append(_end(algorithm.generation(states[-1], task, NumpyStream(1, 0, k)), inequalities))
-    taken_up = states[budget // 2]
-    for k in range(budget // 2 + 1, budget + 1):
-        taken_up = _end(algorithm.generation(taken_up, task, NumpyStream(1, 0, k)), inequalities)
-    _assert_same_bits(taken_up, states[-1])
+    """A run read from a file ends with the same bits as the run that was written, wherever it was interrupted.
+
+    The file of a run halfway is read when that run is over. From then on the second run is written and read again
+    after each answer, so also between two requests of one generation. The files are those of `Optimizer.save`.
+    """
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "run.ppsde"
+        unbroken = _run(algorithm, 10**6)
+        while unbroken.completed < GENERATIONS // 2:
+            _answer(unbroken)
+        _write(unbroken, file)
+        while unbroken.completed < GENERATIONS:
+            _answer(unbroken)
+        resumed = _read(file, algorithm)
+        while resumed.completed < GENERATIONS:
+            _answer(resumed)
+            _write(resumed, file)
+            resumed = _read(file, algorithm)
+    _assert_same_bits(resumed.state, unbroken.state)
+    _assert_same_bits(resumed.best, unbroken.best)
+
+
+def _answer(run: Run) -> None:
+    assert run.wanted is not None
+    run.supply(*inequalities(run.wanted))
+
+
+def _write(run: Run, file: Path) -> None:
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        state_file.write(file, described(run.snapshot(), arrays), arrays)
+    except CheckpointError as error:
+        raise AssertionError(f"the run cannot be stored: {error}") from error
+
+
+def _read(file: Path, algorithm: Algorithm) -> Run:
+    found = state_file.read(file)
+    try:
+        return restored(found.content, found.arrays, algorithm)
+    except CheckpointError as error:
+        raise AssertionError(f"the stored run cannot be read again: {error}") from error
 
 
 def check_ask_and_tell_equals_minimize(algorithm: Algorithm) -> None:
-    from .algorithms import ALGORITHMS
     from .minimize import minimize
     from .optimizer import Optimizer
 
-    method = next((name for name, known in ALGORITHMS.items() if known is algorithm), None)
-    if method is None:
-        raise SkipTest("an algorithm that is not in the table has no name to call it by")
     bounds = list(zip(LOWER, UPPER, strict=True))
-    optimizer = Optimizer(bounds, method=method, n_ineq=1, max_evaluations=1111, rng=5)
-    while not optimizer.done:
-        optimizer.tell(*inequalities(optimizer.ask()))
-    called = minimize(inequalities, bounds, method=method, max_evaluations=1111, rng=5, vectorized=True)
+    with _named(algorithm) as method:
+        optimizer = Optimizer(bounds, method=method, n_ineq=1, max_evaluations=1111, rng=5)
+        while not optimizer.done:
+            optimizer.tell(*inequalities(optimizer.ask()))
+        called = minimize(inequalities, bounds, method=method, max_evaluations=1111, rng=5, vectorized=True)
     assert bits(called.x) == bits(optimizer.result.x)
     _assert_same_bits(called.population, optimizer.result.population)
+
+
+@contextmanager
+def _named(algorithm: Algorithm) -> Iterator[str]:
+    """The name of the algorithm in the table; one that has none gets a name inside the block."""
+    from .algorithms import ALGORITHMS
+
+    name = next((name for name, known in ALGORITHMS.items() if known is algorithm), None)
+    if name is not None:
+        yield name
+        return
+    name = f"{type(algorithm).__module__}.{type(algorithm).__qualname__} at {id(algorithm):#x}"  # nobody else's
+    ALGORITHMS[name] = algorithm
+    try:
+        yield name
+    finally:
+        del ALGORITHMS[name]
 
 
 def check_the_best_never_worsens(algorithm: Algorithm) -> None:
@@ -214,29 +273,45 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
 
 
 def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
-    """Fed the same draws, both namespaces make the same states, to rounding."""
+    """Given the same draws, both namespaces make the same states, to rounding."""
+    import jax
     import jax.numpy as jnp
 
     from .engines.compiled import float64
+    from .engines.tracing import as_tree
 
     with float64(), np.errstate(all="ignore"):
         task = _task(1000)
         jax_task = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), 1000)
+
+        # Compiled once for all generations: operation by operation, JAX would compile each of them.
+        @jax.jit
+        def start(draws: list[Any]) -> Any:
+            return as_tree(_end(algorithm.start(jax_task, Tape(draws, jnp.asarray)), equalities))
+
+        @jax.jit
+        def generation(state: Any, draws: list[Any]) -> Any:
+            return as_tree(_end(algorithm.generation(state, jax_task, Tape(draws, jnp.asarray)), equalities))
+
         tape = Tape.record(NumpyStream(3, 0, 0))
         state = _end(algorithm.start(task, tape), equalities)
-        traced = _end(algorithm.start(jax_task, Tape(tape.draws, jnp.asarray)), equalities)
-        for k in range(1, 13):
-            apart = {
-                path: np.abs(np.asarray(b) - a) for (path, a), (_, b) in _pairs(state, traced) if path.endswith(".x")
-            }
-            for (path, a), (_, b) in _pairs(state, traced):
-                # An equality is a sum of variables here: it differs by what its point differs, and no more.
-                point, _, name = path.rpartition(".")
-                moved = apart[f"{point}.x"].sum(axis=1).max() if name == "h" else 0.0
-                np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12 + moved, err_msg=f"{path}, generation {k - 1}")
+        traced = start(tape.draws)
+        _assert_agree(traced, state, "generation 0")
+        for k in range(1, GENERATIONS + 1):
             tape = Tape.record(NumpyStream(3, 0, k))
             state = _end(algorithm.generation(state, task, tape), equalities)
-            traced = _end(algorithm.generation(traced, jax_task, Tape(tape.draws, jnp.asarray)), equalities)
+            traced = generation(traced, tape.draws)
+            _assert_agree(traced, state, f"generation {k}")
+
+
+def _assert_agree(traced: Any, state: Any, when: str) -> None:
+    """The state of JAX is that of NumPy, to rounding."""
+    apart = {path: np.abs(np.asarray(b) - a) for (path, a), (_, b) in _pairs(state, traced) if path.endswith(".x")}
+    for (path, a), (_, b) in _pairs(state, traced):
+        # An equality is a sum of variables here: it differs by what its point differs, and no more.
+        point, _, name = path.rpartition(".")
+        moved = apart[f"{point}.x"].sum(axis=1).max() if name == "h" else 0.0
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12 + moved, err_msg=f"{path}, {when}")
 
 
 def check_a_run_in_a_compiled_batch_equals_the_run_alone(algorithm: Algorithm) -> None:

@@ -150,27 +150,3 @@ def wrapped(problem: Problem, variables: Variables) -> Problem:
     (array([0.5]), array([6.5]), array([0.04]))
     """
     return replace(problem, fun=InUserSpace(problem.fun, variables), bounds=variables.box)
-
-
-def in_user_space(result: Any, variables: Variables | None) -> Any:
-    """A result, or what a callback gets, with the user's points instead of those of the search."""
-    if variables is None:
-        return result
-    for name in ("x", "x_feasible", "x_least_violation"):
-        if result.get(name) is not None:
-            result[name] = variables.to_user(result[name])
-    if result.get("population") is not None:
-        result["population"] = replace(result["population"], x=variables.to_user(result["population"].x))
-    if result.get("failures"):
-        result["failures"] = [replace(failure, x=variables.to_user(failure.x)) for failure in result["failures"]]
-    if result.get("original") is not None:
-        result["original"]["x"] = variables.to_user(result["original"]["x"])
-    return result
-
-
-def tell_in_user_space(error: Any, variables: Variables | None) -> None:
-    """Let an `EvaluationError` name the user's point."""
-    if variables is not None and error.x is not None:
-        error.x = variables.to_user(error.x)
-        with np.printoptions(precision=17, threshold=12):
-            error.args = (f"the evaluation at {error.x} failed: {error.outcome.error}",)

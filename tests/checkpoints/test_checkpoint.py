@@ -18,22 +18,24 @@ from ppsde.arrays import bits
 from ppsde.checkpoints.checkpoint import MISFITS, Checkpoint, CheckpointWarning
 from ppsde.checkpoints.state_file import CheckpointError
 from ppsde.engines.run import Run
-from ppsde.evaluation.values import Failure, Outcome
+from ppsde.evaluation.evaluate import Costs
+from ppsde.evaluation.values import Failure, Noted
 from ppsde.testing import inequalities
 
 LOWER, UPPER = np.full(2, -3.0), np.full(2, 5.0)
+NONE = np.empty(0)
 
 
 def a_run(budget: int = 400) -> Run:
     return Run(ppsde.ALGORITHMS["pps-de"], Task(LOWER, UPPER, budget), seed=1, tolerance=1e-4)
 
 
-def outcomes(x: np.ndarray) -> list[Outcome]:
+def outcomes(x: np.ndarray) -> list[Noted]:
     f, g, h = inequalities(x)
-    return [Outcome("ok", float(f[k]), g[k], h[k], 0.1) for k in range(len(x))]
+    return [Noted(float(f[k]), g[k], h[k], 0.1) for k in range(len(x))]
 
 
-def values(outcomes: list[Outcome]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def values(outcomes: list[Noted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array([o.f for o in outcomes]), np.array([o.g for o in outcomes]), np.array([o.h for o in outcomes])
 
 
@@ -159,10 +161,10 @@ def test_what_is_told_of_the_problem_and_the_failures_comes_back(path: Path) -> 
         Failure(np.array([np.nan, 2.0]), "timeout", "Timeout", "", 1e-300),
     ]
     answer(run, checkpoint)
-    assert checkpoint.write(run, failures, {"calls": 47, "seconds": 1.25})
+    assert checkpoint.write(run, failures, Costs(calls=47, seconds=1.25, counts=(1, 1)))
     checkpoint.close()
     resumed = Checkpoint.load(path)
-    assert resumed.account == {"calls": 47, "seconds": 1.25}
+    assert resumed.costs == vars(Costs(calls=47, seconds=1.25, counts=(1, 1)))
     assert list(resumed.about) == list(about) and np.array_equal(resumed.about.pop("limits"), about.pop("limits"))
     assert resumed.about == about
     for before, after in zip(failures, resumed.failures, strict=True):
@@ -212,8 +214,8 @@ def resumed(path: Path) -> Iterator[Any]:
     loaded.checkpoint.close()
 
 
-def without_constraints(k: int) -> Outcome:
-    return Outcome("ok", float(k))
+def without_constraints(k: int) -> Noted:
+    return Noted(float(k), NONE, NONE, 0.0)
 
 
 def supply(run: Run) -> None:
@@ -224,7 +226,9 @@ def supply(run: Run) -> None:
 def test_another_function_is_noticed_and_nothing_of_it_is_kept(resumed: Any, path: Path) -> None:
     run, checkpoint = resumed.run, resumed.checkpoint
     for row in range(MISFITS):
-        checkpoint.note(run.requests, row, without_constraints(row) if row % 2 else Outcome("malformed"))
+        checkpoint.note(
+            run.requests, row, without_constraints(row) if row % 2 else Noted(np.nan, NONE, NONE, 0.0, "malformed")
+        )
     supply(run)
     with pytest.raises(CheckpointError, match=r"another function.*1 inequalities and 0 equalities"):
         checkpoint.write(run)
@@ -239,7 +243,7 @@ def test_a_function_that_now_and_then_returns_nonsense_is_the_same_function(resu
     number = run.requests
     for row in range(MISFITS - 1):
         checkpoint.note(number, row, without_constraints(row))
-    checkpoint.note(number, 50, Outcome("raised", error="ValueError: no"))
+    checkpoint.note(number, 50, Noted(np.nan, NONE, NONE, 0.0, "raised", "ValueError: no"))
     checkpoint.note(number, 51, outcomes(run.wanted)[0])
     for row in range(60, 60 + MISFITS):
         checkpoint.note(number, row, without_constraints(row))

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from ppsde.checkpoints.journal import SYNC_EVERY, Journal, packed, records
 from ppsde.checkpoints.state_file import CheckpointError
-from ppsde.evaluation.values import Outcome
+from ppsde.evaluation.values import Noted
 
 DIGEST, OTHER = bytes(range(32)), bytes(32)
 FLOATS = st.floats(allow_nan=True)
 
 
-def outcome(k: int = 0) -> Outcome:
-    return Outcome("ok", 1.5 * k, np.array([-0.0, k]), np.array([np.nan]), 0.25)
+def outcome(k: int = 0) -> Noted:
+    return Noted(1.5 * k, np.array([-0.0, k]), np.array([np.nan]), 0.25)
 
 
-def same(first: Outcome, second: Outcome) -> bool:
+def same(first: Noted, second: Noted) -> bool:
     texts = (first.status, first.error) == (second.status, second.error)
     numbers = [(a.f, a.seconds, *a.g, *a.h) for a in (first, second)]
     return texts and len(first.g) == len(second.g) and np.array(numbers[0]).tobytes() == np.array(numbers[1]).tobytes()
@@ -44,7 +44,7 @@ def same(first: Outcome, second: Outcome) -> bool:
 def test_an_outcome_comes_back_bit_for_bit(
     request: int, row: int, status: str, f: float, g: list[float], h: list[float], error: str
 ) -> None:
-    noted = Outcome(status, f, np.array(g, float), np.array(h, float), 0.5, error)
+    noted = Noted(f, np.array(g, float), np.array(h, float), 0.5, status, error)
     known, _ = records(header(DIGEST) + packed(request, row, noted), DIGEST)
     assert list(known) == [request] and list(known[request]) == [row] and same(known[request][row], noted)
 

@@ -47,7 +47,17 @@ def leaves(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def assert_same(first: Run, second: Run) -> None:
     """Whether two runs are the same to the last bit."""
-    for name in ("state", "best", "kept", "wanted", "evaluations", "failed", "requests", "generation", "hopeless"):
+    for name in (
+        "state",
+        "best",
+        "best_member",
+        "wanted",
+        "evaluations",
+        "failed",
+        "requests",
+        "generation",
+        "hopeless",
+    ):
         pairs = zip(leaves(getattr(first, name), name), leaves(getattr(second, name), name), strict=True)
         for (path, a), (_, b) in pairs:
             if a is None or b is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppsde.experiments import Plan
+from ppsde.suites import SUITES
 
 FULL = """
 suite = "cec2017"
@@ -91,7 +92,7 @@ def test_every_setting_is_spelt_out_and_whole_numbers_stand_for_real_ones() -> N
         ('algorithms = [{name = "x"}]\nsuite = "cec2017"', "method of an algorithm must be given"),
         ('algorithms = [{method = "pps-de", name = " "}]\nsuite = "cec2017"', "name of an algorithm must be text"),
         ('algorithms = [{method = "pps-de", options = 3}]\nsuite = "cec2017"', "options of 'pps-de' must be a table"),
-        ('algorithms = ["pps-de"]\nsuite = "cec1999"', "suite must be one of cec2017"),
+        ('algorithms = ["pps-de"]\nsuite = "cec1999"', f"suite must be one of {', '.join(SUITES)}; got 'cec1999'"),
         ('algorithms = ["pps-de"]\nproblems = ["C01"]', "needs a suite"),
         ('algorithms = ["pps-de"]\nproblems = "C01"\nsuite = "cec2017"', "problems must be a list"),
         ('algorithms = ["pps-de"]\nproblems = ["C99"]\nsuite = "cec2017"', "has no 'C99'"),

@@ -1,8 +1,10 @@
-"""Index draws: their law, that they are distinct, and what the shift trick does by hand."""
+"""Random indices: distinct, in range, and drawn by their laws; parents by each scheme."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -10,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_counts
 
-from ppsde.parts.indices import best_first, best_index, best_to_worst, place, ranked_pool, uniform_index
+from ppsde.algorithms.pps_de import PPSDE
+from ppsde.parts.indices import best_first, best_index, best_to_worst, place, ranked_indices, trio, uniform_index
+
+# Index draws: their law, that they are distinct, and what the shift trick does by hand.
+
 
 SIZE = 40_000
 
@@ -31,7 +37,7 @@ def test_uniform_index_steps_over_what_is_taken() -> None:
 
 def test_a_pool_steps_over_the_weight_of_what_is_taken() -> None:
     # n = 5, top 3: ranks 1 2 3 weigh 4 3 2. Without index 1 the places are 0 0 0 0 2 2.
-    pool = ranked_pool(5, 3)
+    pool = ranked_indices(5, 3)
     assert pool.weights.tolist() == [4, 3, 2, 0, 0]
     u = (np.arange(6) + 0.5) / 6
     assert pool.draw(u, np.full(6, 1)).tolist() == [0, 0, 0, 0, 2, 2]
@@ -63,7 +69,7 @@ def test_uniform_index_is_allowed_and_reaches_every_allowed_index(data: st.DataO
 @given(st.data())
 def test_a_ranked_draw_is_allowed_and_reaches_every_allowed_index(data: st.DataObject) -> None:
     n = data.draw(st.integers(6, 14))
-    pool = ranked_pool(n, data.draw(st.sampled_from([(n + 1) // 2, n])))
+    pool = ranked_indices(n, data.draw(st.sampled_from([(n + 1) // 2, n])))
     taken = data.draw(st.lists(st.integers(0, n - 1), unique=True, max_size=2))
     allowed = [i for i in range(n) if i not in taken and pool.weights[i] > 0]
     places = [i for i in allowed for _ in range(pool.weights[i])]
@@ -97,7 +103,7 @@ def redrawn_rank(rng: np.random.Generator, n: int, top: int, taken: set[int]) ->
 def test_a_ranked_draw_has_the_law_of_the_papers_redrawing(n: int, top: int, taken: set[int]) -> None:
     rng = np.random.default_rng(2)
     by_loop = [redrawn_rank(rng, n, top, taken) for _ in range(SIZE // 4)]
-    at_once = ranked_pool(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
+    at_once = ranked_indices(n, top).draw(rng.random(SIZE), *(np.full(SIZE, t) for t in taken))
     assert not set(at_once.tolist()) & taken
     assert p_of_same_counts(by_loop, at_once) > LEVEL
     flat = rng.choice([r for r in range(top) if r not in taken], SIZE)
@@ -115,8 +121,8 @@ def test_successive_draws_are_distinct_even_at_the_extremes() -> None:
     corners = np.array(list(itertools.product([*EXTREMES, 0.3, 0.5], repeat=3))).T
     for i in range(n):
         target = np.full(corners.shape[1], i)
-        r1 = ranked_pool(n, 4).draw(corners[0], target)
-        r2 = ranked_pool(n, 4).draw(corners[1], target, r1)
+        r1 = ranked_indices(n, 4).draw(corners[0], target)
+        r2 = ranked_indices(n, 4).draw(corners[1], target, r1)
         r3 = uniform_index(corners[2], n, target, r1, r2)
         drawn = np.sort(np.stack([target, r1, r2, r3]), axis=0)
         assert (np.diff(drawn, axis=0) > 0).all()
@@ -124,8 +130,8 @@ def test_successive_draws_are_distinct_even_at_the_extremes() -> None:
 
 
 def test_the_best_of_three_comes_first_and_none_is_lost() -> None:
-    for trio in itertools.permutations([2, 5, 9]):
-        result = [int(r[0]) for r in best_first(*(np.array([r]) for r in trio))]
+    for ranks in itertools.permutations([2, 5, 9]):
+        result = [int(r[0]) for r in best_first(*(np.array([r]) for r in ranks))]
         assert result[0] == 2
         assert sorted(result) == [2, 5, 9]
 
@@ -140,5 +146,108 @@ def test_an_index_of_the_best_steps_over_several_of_which_some_lie_beyond(data: 
 
 
 def test_three_ranks_are_brought_in_order() -> None:
-    for trio in itertools.permutations([2, 5, 9]):
-        assert [int(r[0]) for r in best_to_worst(*(np.array([r]) for r in trio))] == [2, 5, 9]
+    for ranks in itertools.permutations([2, 5, 9]):
+        assert [int(r[0]) for r in best_to_worst(*(np.array([r]) for r in ranks))] == [2, 5, 9]
+
+
+# The three parents of a trial under every scheme: distinct always, and with the law the scheme names.
+
+
+SCHEMES = get_args(get_type_hints(PPSDE)["parents"])
+
+N, TOP = 10, 5
+NO_GUIDE = -1
+
+
+def drawn(scheme: str, i: int, is_rand: bool, guide: int, seed: int) -> np.ndarray:
+    """r1, r2, r3 of many trials of one target, (3, SIZE)."""
+    u = np.random.default_rng(seed).random((3, SIZE))
+    return np.stack(trio(scheme, u, np.full(SIZE, i), np.full(SIZE, is_rand), np.full(SIZE, guide), N))
+
+
+def redrawn(scheme: str, i: int, is_rand: bool, guide: int, seed: int) -> np.ndarray:
+    """The same as the papers write it, by redrawing; (3, SIZE // 8)."""
+    rng = np.random.default_rng(seed)
+
+    def until(accept: Callable[[int], bool], below: int) -> int:
+        while True:
+            r = int(rng.integers(below))
+            if accept(r):
+                return r
+
+    def parent(taken: set[int]) -> int:
+        if scheme == "ranked-top":
+            return until(lambda r: rng.random() < (N - (r + 1)) / N and r not in taken, TOP)
+        if scheme == "ranked-rand" and is_rand:
+            return until(lambda r: rng.random() < (N - (r + 1)) / N and r not in taken, N)
+        return until(lambda r: r not in taken, N)
+
+    rows = []
+    for _ in range(SIZE // 8):
+        r1 = guide if guide != NO_GUIDE else parent({i})
+        r2 = parent({i, r1})
+        r3 = until(lambda r, r1=r1, r2=r2: r not in (i, r1, r2), N)  # type: ignore[misc]
+        trio_of_row = [r1, r2, r3]
+        if scheme == "best-of-three" and is_rand:
+            best = min(trio_of_row)
+            others = [r for r in trio_of_row if r != best]
+            rng.shuffle(others)
+            trio_of_row = [best, *others]
+        rows.append(trio_of_row)
+    return np.array(rows).T
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_parents_are_distinct_whatever_the_draws(scheme: str) -> None:
+    u = np.array(list(itertools.product([*EXTREMES, 0.25, 0.5, 0.75], repeat=3))).T
+    m = u.shape[1]
+    for n in (8, 9):
+        for i, guide, is_rand in itertools.product(range(n), [NO_GUIDE, *range(n)], [False, True]):
+            if guide == i:
+                continue
+            r1, r2, r3 = trio(scheme, u, np.full(m, i), np.full(m, is_rand), np.full(m, guide), n)
+            rows = np.sort(np.stack([np.full(m, i), r1, r2, r3]), axis=0)
+            assert (np.diff(rows, axis=0) > 0).all()
+            assert rows.min() >= 0 and rows.max() < n
+            if guide != NO_GUIDE and not (scheme == "best-of-three" and is_rand):
+                assert (r1 == guide).all()
+
+
+@pytest.mark.parametrize(("is_rand", "guide"), [(True, NO_GUIDE), (False, NO_GUIDE), (False, 3)])
+@pytest.mark.parametrize("i", [1, 7])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_parents_have_the_law_of_the_redrawing(scheme: str, i: int, is_rand: bool, guide: int) -> None:
+    fast, slow = drawn(scheme, i, is_rand, guide, seed=4), redrawn(scheme, i, is_rand, guide, seed=5)
+    for role in range(3):
+        if not (role == 0 and guide != NO_GUIDE):
+            assert p_of_same_counts(fast[role], slow[role]) > LEVEL, f"r{role + 1}"
+    # Pairs too, so that the law of one given another is seen.
+    assert p_of_same_counts(fast[0] * N + fast[1], slow[0] * N + slow[1]) > LEVEL
+    assert p_of_same_counts(fast[1] * N + fast[2], slow[1] * N + slow[2]) > LEVEL
+
+
+def test_the_schemes_can_be_told_apart() -> None:
+    bases = {scheme: drawn(scheme, 7, True, NO_GUIDE, seed=6)[0] for scheme in SCHEMES}
+    for first, second in itertools.combinations(SCHEMES, 2):
+        assert p_of_same_counts(bases[first], bases[second]) < LEVEL
+
+
+def test_a_uniform_parent_is_any_other_member() -> None:
+    allowed = [1, 1, 0, 1, 1, 1, 1, 1, 1, 1]
+    for role in range(3):
+        assert p_of_counts(drawn("uniform", 2, True, NO_GUIDE, seed=7)[role], allowed) > LEVEL
+
+
+def test_rows_may_mix_strategies() -> None:
+    """Each row is as if it stood alone."""
+    rng = np.random.default_rng(8)
+    m = 200
+    u, i = rng.random((3, m)), rng.integers(0, N, m)
+    is_rand, guide = rng.random(m) < 0.3, rng.integers(0, N, m)
+    guide = np.where(is_rand | (guide == i), NO_GUIDE, guide)
+    for scheme in SCHEMES:
+        together = np.stack(trio(scheme, u, i, is_rand, guide, N))
+        alone = [
+            np.stack(trio(scheme, u[:, [k]], i[[k]], is_rand[[k]], guide[[k]], N))[:, 0].tolist() for k in range(m)
+        ]
+        assert together.T.tolist() == alone

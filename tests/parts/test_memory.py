@@ -1,4 +1,4 @@
-"""Success-history memory: means by hand, draws by law, and what must teach nothing."""
+"""F and CR: memories, the laws they are drawn from, choices of a few values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import pytest
 from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_law, p_of_same_law
 
-from ppsde.parts.memory import CLOSED, Memory, positive_cauchy
+from ppsde.algorithms.ude import Pairs
+from ppsde.engines.compiled import float64
+from ppsde.parts.memory import CLOSED, Memory, any_of, any_pair, positive_cauchy, truncated_normal
 from ppsde.parts.rules import Feasibility, gain
 from ppsde.population import evaluated
+
+# Success-history memory: means by hand, draws by law, and what must teach nothing.
+
 
 SIZE = 30_000
 
@@ -185,3 +190,83 @@ def test_ties_teach_alike_where_nothing_else_succeeded() -> None:
     # A tie with CR > 0 keeps a cell open, although it has no weight.
     closing = Memory.fresh(3, 1).learn(strategy, F, np.array([0, 0, 1, 0, 0.8, 0.0]), gains, ties=ties, closing=True)
     assert closing.CR.tolist() == [[CLOSED], [0.0], [0.5]]
+
+
+# Normal numbers in [0, 1]: the law of drawing again, by formula and by loop.
+
+
+MANY = 20_000
+
+
+@pytest.mark.parametrize("location", [0.0, 0.04, 0.5, 1.0])
+def test_it_has_the_law_of_drawing_again_until_inside(location: float) -> None:
+    rng = np.random.default_rng(1)
+    z = location + 0.1 * rng.standard_normal(4 * MANY)
+    redrawn = z[(z >= 0) & (z <= 1)]
+    at_once = truncated_normal(np.full(MANY, location), rng.random(MANY), 0.1)
+    assert p_of_same_law(redrawn, at_once) > LEVEL
+    assert p_of_law(at_once, stats.truncnorm(-10 * location, 10 * (1 - location), location, 0.1).cdf) > LEVEL
+
+
+def test_cutting_off_instead_would_be_noticed() -> None:
+    rng = np.random.default_rng(2)
+    cut = np.clip(0.04 + 0.1 * rng.standard_normal(MANY), 0.0, 1.0)
+    assert p_of_same_law(cut, truncated_normal(np.full(MANY, 0.04), rng.random(MANY), 0.1)) < LEVEL
+
+
+def test_a_truncated_normal_number_by_hand() -> None:
+    # Around one half the law is symmetric: u = 1/2 gives its middle. At 0 only the upper half is left: u = 0 gives 0.
+    location = np.array([0.5, 0.0, 1.0])
+    np.testing.assert_allclose(truncated_normal(location, np.array([0.5, 0.0, 0.0]), 0.1)[:2], [0.5, 0.0], atol=1e-12)
+
+
+def test_extreme_draws_stay_inside() -> None:
+    for location in (0.0, 1e-9, 0.5, 1.0):
+        for deviation in (1e-3, 0.1, 1.0):
+            drawn = truncated_normal(np.full(2, location), np.array(EXTREMES), deviation)
+            assert (drawn >= 0).all() and (drawn <= 1).all()
+
+
+def test_both_namespaces_agree() -> None:
+    jax = pytest.importorskip("jax")
+    rng = np.random.default_rng(3)
+    location, u = rng.random(200), rng.random(200)
+    with jax.enable_x64(True):
+        theirs = truncated_normal(jax.numpy.asarray(location), jax.numpy.asarray(u), 0.1)
+        np.testing.assert_allclose(theirs, truncated_normal(location, u, 0.1), rtol=1e-9, atol=1e-10)
+
+
+# Pools of F and CR: every value, every pair, as often as the others.
+
+
+PAIRS = ((1.0, 0.1), (1.0, 0.9), (0.8, 0.2))
+
+
+def test_choices_by_hand() -> None:
+    assert any_of((0.6, 0.8, 1.0), np.array([0.0, 0.33, 0.34, 0.66, 0.67])).tolist() == [0.6, 0.6, 0.8, 0.8, 1.0]
+    assert any_of((0.6, 0.8, 1.0), np.array(EXTREMES)).tolist() == [0.6, 1.0]
+    F, CR = any_pair(PAIRS, np.array([0.9, 0.1, 0.5]))
+    assert F.tolist() == [0.8, 1.0, 1.0]
+    assert CR.tolist() == [0.2, 0.1, 0.9]
+
+
+def test_every_pair_comes_as_often_and_no_other() -> None:
+    F, CR = any_pair(PAIRS, np.random.default_rng(1).random(30_000))
+    drawn = [PAIRS.index(pair) for pair in zip(F.tolist(), CR.tolist(), strict=True)]
+    assert p_of_counts(drawn, [1, 1, 1]) > LEVEL
+
+
+def test_pairs_stand_in_for_a_memory_and_need_only_the_number_that_would_draw_a_cell() -> None:
+    u = np.array([0.2, 0.7])
+    F, CR = Pairs(PAIRS[1:]).draw(np.array([0, 2]), u, np.array([0.5, 0.9]), np.array([3.0, -3.0]))
+    assert (F.tolist(), CR.tolist()) == ([1.0, 0.8], [0.9, 0.2])
+
+
+def test_jax_gives_the_same_pairs() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    u = np.random.default_rng(3).random(50)
+    with float64():
+        theirs = any_pair(PAIRS, jnp.asarray(u))
+    np.testing.assert_array_equal(np.asarray(theirs), np.asarray(any_pair(PAIRS, u)))

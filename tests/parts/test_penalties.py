@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from handmade import LOST, points
 
-from ppsde.parts.penalties import Adaptive, Distance, Dynamic, SelfAdaptive
+from ppsde.arrays import HUGE
+from ppsde.parts.penalties import Adaptive, Distance, Dynamic, SelfAdaptive, extent, scaled
 from ppsde.parts.rules import accepts, gain, ranking
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
@@ -138,3 +139,16 @@ def test_infinite_objectives_and_violations_near_the_largest_number_have_a_fitne
         last = ranking(Distance.of(table), table)[-1]
     assert not np.isnan(values).any()
     assert last == 0
+
+
+def test_the_extent_leaves_out_rows_and_infinities() -> None:
+    f = np.array([5.0, np.inf, -2.0, 7.0])
+    assert [float(end) for end in extent(f, np.array([True, True, True, False]))] == [-2.0, 5.0]
+    assert [float(end) for end in extent(f, np.array([False, True, False, False]))] == [0.0, 0.0]
+
+
+def test_scaling_by_an_extent() -> None:
+    values = np.array([-1.0, 1.0, 2.0, 5.0, 9.0, np.inf])
+    assert scaled(values, np.asarray(1.0), np.asarray(5.0)).tolist() == [-0.5, 0.0, 0.25, 1.0, 2.0, np.inf]
+    assert scaled(values, np.asarray(2.0), np.asarray(2.0)).tolist() == [-3.0, -1.0, 0.0, 3.0, 7.0, np.inf]
+    assert scaled(np.array([-HUGE, 0.0, HUGE]), np.asarray(-HUGE), np.asarray(HUGE)).tolist() == [0.0, 0.5, 1.0]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statistics_of_draws import LEVEL, p_of_counts
 
 from ppsde.parts.rules import (
     Death,
@@ -18,13 +17,11 @@ from ppsde.parts.rules import (
     Rule,
     accepts,
     best_of,
-    better,
     gain,
     push,
     ranking,
-    stochastic_ranking,
 )
-from ppsde.population import Population
+from ppsde.population import Population, better
 
 inf = math.inf
 
@@ -136,41 +133,3 @@ def test_a_point_without_values_wins_only_among_its_like() -> None:
     blocks = points((inf, inf), (inf, inf), (5, 9), (inf, inf))
     for rule in RULES:
         assert best_of(rule, blocks, 2).tolist() == [2, 1]
-
-
-# Stochastic ranking
-
-
-def sweeps(n: int, seed: int = 1) -> np.ndarray:
-    return np.random.default_rng(seed).random((n, n // 2 + 1))
-
-
-@pytest.mark.parametrize("n", [2, 3, 8, 9])
-def test_stochastic_ranking_at_its_two_ends_is_a_sort(n: int) -> None:
-    rng = np.random.default_rng(n)
-    table = points(*zip(rng.choice([0.0, 1.0, 2.0, 3.5], n) * rng.random(n), rng.random(n), strict=True))
-    by_f = stochastic_ranking(table, sweeps(n), probability=1.0)
-    by_feasibility = stochastic_ranking(table, sweeps(n), probability=0.0)
-    assert by_f.tolist() == np.argsort(table.f).tolist()
-    assert by_feasibility.tolist() == ranking(Feasibility(), table).tolist()
-
-
-def test_two_points_swap_by_objective_with_the_given_probability() -> None:
-    # The first has less violation, the second the lower f: only a comparison by f swaps them.
-    pair = points((1, 5), (2, 3))
-    rng = np.random.default_rng(3)
-    swapped = [int(stochastic_ranking(pair, rng.random((1, 2)), probability=0.45)[0]) for _ in range(4000)]
-    assert p_of_counts(swapped, [0.55, 0.45]) > LEVEL
-    assert p_of_counts(swapped, [0.5, 0.5]) < LEVEL
-    # Two feasible points are always compared by f.
-    assert all(
-        stochastic_ranking(points((0, 5), (0, 3)), rng.random((1, 2)), probability=0.0)[0] == 1 for _ in range(50)
-    )
-
-
-def test_stochastic_ranking_loses_nobody_and_puts_points_without_values_last() -> None:
-    for seed in range(20):
-        table = points((inf, inf), (1, 5), (0, 7), (inf, inf), (3, 1), (0, inf), (2, 2))
-        rows = stochastic_ranking(table, sweeps(7, seed), probability=0.45).tolist()
-        assert sorted(rows) == list(range(7))
-        assert set(rows[-2:]) == {0, 3}

@@ -36,20 +36,23 @@ class ReferenceC2oDE(LiteralRun):
         u_cross = rng.uniform(3 * self.NP, self.d)
         u = rng.uniform(7, 3 * self.NP)
         u_parents = rng.uniform(4, 3 * self.NP)
-        if self.collapsed():
+        if self.collapsed():  # 2 Restart
             self.restarts += 1
             for i in range(self.NP):
                 fresh = self.judge(anywhere(u_cross[i], self.lower, self.upper))
                 if not fresh.failed:  # the budget may be spent
                     self.population[i] = fresh
             return
-        eps = self.epsilon()
+        eps = self.epsilon()  # 1
+
+        # 3 and 4 Three trials per target.
         trials = []
         for s in (A, B, C):
             for i in range(self.NP):
                 k = s * self.NP + i
                 numbers = [float(v) for v in u[:, k]], [float(v) for v in u_parents[:, k]]
                 trials.append(self.judge(self.trial(i, s, *numbers, [float(v) for v in u_cross[k]])))
+        # 5 Pre-selection by feasibility, 6 selection by epsilon.
         chosen = [preselected([trials[s * self.NP + i] for s in (A, B, C)]) for i in range(self.NP)]
         self.population = [y if replaces(y, x, eps) else x for y, x in zip(chosen, self.population, strict=True)]
         self.t += 1 / self.max_gen

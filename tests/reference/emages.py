@@ -54,11 +54,13 @@ class ReferenceEMAgES(LiteralRun):
         S, N = self.settings, self.N
         z_drawn = rng.normal(self.lam, N)
 
+        # 2 a and b Offspring in the box.
         z = [[float(v) for v in z_drawn[k]] for k in range(self.lam)]
         d = [times(self.M, z[k]) for k in range(self.lam)]
         y_raw = [[self.m[j] + self.sigma * d[k][j] for j in range(N)] for k in range(self.lam)]
         y = [self.judge(self.boxed(y_raw[k])) for k in range(self.lam)]
 
+        # 2 c Gradient-based repair.
         u_repair = rng.uniform(self.lam)
         chosen = [k for k in range(self.lam) if self.g % N == 0 and u_repair[k] <= S.repair_probability]
         for _ in range(S.repair_steps):
@@ -70,6 +72,7 @@ class ReferenceEMAgES(LiteralRun):
                 if not point.failed:
                     y[k] = point
 
+        # 2 d Back-calculation.
         if S.back_calculation:
             inverse = pinv(self.M)
             for k in range(self.lam):
@@ -77,6 +80,7 @@ class ReferenceEMAgES(LiteralRun):
                     d[k] = [(y[k].x[j] - self.m[j]) / self.sigma for j in range(N)]
                     z[k] = times(inverse, d[k])
 
+        # 3 Ranks by epsilon, 4 to 7 learning, 8 the incumbent, 9 epsilon.
         order = self.ranked_indices(y)
         self.population = [y[k] for k in order]
         self.learn([z[k] for k in order], [d[k] for k in order])
@@ -98,11 +102,11 @@ class ReferenceEMAgES(LiteralRun):
         w = {i: self.w[i] / total for i in teachers}
         z_bar = [sum(w[i] * z[i][j] for i in teachers) for j in range(N)]
         d_bar = [sum(w[i] * d[i][j] for i in teachers) for j in range(N)]
-        self.m = [self.m[j] + self.sigma * d_bar[j] for j in range(N)]
+        self.m = [self.m[j] + self.sigma * d_bar[j] for j in range(N)]  # 4
         root = math.sqrt(self.mu_w * self.c_sigma * (2 - self.c_sigma))
-        p = [(1 - self.c_sigma) * self.p_sigma[j] + root * z_bar[j] for j in range(N)]
+        p = [(1 - self.c_sigma) * self.p_sigma[j] + root * z_bar[j] for j in range(N)]  # 5
         Mp = times(self.M, p)
-        M = [
+        M = [  # 6
             [
                 (1 - self.c_1 / 2 - self.c_mu / 2) * self.M[a][b]
                 + self.c_1 / 2 * Mp[a] * p[b]
@@ -118,7 +122,7 @@ class ReferenceEMAgES(LiteralRun):
             self.M = M
         self.p_sigma = p
         growth = math.exp(self.c_sigma / 2 * (sum(v * v for v in p) / N - 1))
-        self.sigma = min(self.sigma * growth, self.settings.largest_sigma)
+        self.sigma = min(self.sigma * growth, self.settings.largest_sigma)  # 7
 
     # Ranks: violations up to epsilon count as none.
 

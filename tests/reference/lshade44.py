@@ -53,25 +53,25 @@ class ReferenceLSHADE44(ShrinkingRun):
         (u_strategy, u_cell, u_F, u_start, u_length), u_parents, u_cross, z = draws
         ys, ks, Fs, CRs = [], [], [], []
         for i in range(len(P)):
-            k = self.draw_strategy(float(u_strategy[i]))
+            k = self.draw_strategy(float(u_strategy[i]))  # 1
             if min(self.n) / sum(self.n) < S.least_share:
                 self.n = [S.prior for _ in STRATEGIES]
 
-            r = math.floor(u_cell[i] * self.H)
+            r = math.floor(u_cell[i] * self.H)  # 2
             M_CR = self.M_CR[k][r]
             CR = 0.0 if M_CR == TERMINAL else clipped(M_CR + S.CR_deviation * float(z[i]))
             F = positive_cauchy(self.M_F[k][r], float(u_F[i]))
 
             u = (float(u_parents[0][i]), float(u_parents[1][i]), float(u_parents[2][i]))
-            if k in (0, 1):
+            if k in (0, 1):  # 3
                 best = max(1, math.floor(S.pbest * len(P) + 0.5))
                 v = current_to_pbest(P, self.A, i, best, F, u)
             else:
                 v = self.randrl(i, F, u)
             j = math.floor(u_start[i] * self.d)
             cross = exponential if k in (1, 3) else binomial_or_one
-            y = cross(v, P[i].x, CR, u_cross[i], float(u_length[i]), j)
-            ys.append(self.in_box("midpoint" if k in (0, 1) else "reflect", y, P[i].x))
+            y = cross(v, P[i].x, CR, u_cross[i], float(u_length[i]), j)  # 4
+            ys.append(self.in_box("midpoint" if k in (0, 1) else "reflect", y, P[i].x))  # 5
             ks.append(k)
             Fs.append(F)
             CRs.append(CR)

@@ -108,17 +108,17 @@ class ReferenceLSHADE44IDE:
         for i in range(NP):
             u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_kept = (float(v) for v in u[:, i])
             u_where, u_value, u_cross, u_repair = u_components[:, i]
-            o, r1, r2, r3 = draw_others([u_base, u_1, u_2, u_3], NP, i)
+            o, r1, r2, r3 = draw_others([u_base, u_1, u_2, u_3], NP, i)  # 1
             base = o if self.random_base else i
-            if base >= superior and r1 >= superior:
+            if base >= superior and r1 >= superior:  # 2
                 r1 = draw_index(u_superior, superior, {i, o, r2, r3})
             anew = anywhere(u_value, self.lower, self.upper)
-            x_3 = [anew[j] if u_where[j] < pd else P[r3].x[j] for j in range(self.d)]
+            x_3 = [anew[j] if u_where[j] < pd else P[r3].x[j] for j in range(self.d)]  # 3
             F, CR = by_rank(base + 1, NP, u_F), by_rank(i + 1, NP, u_CR)
             x_o, x_1, x_2 = P[base].x, P[r1].x, P[r2].x
-            v = [x_o[j] + F * (x_1[j] - x_o[j]) + F * (x_2[j] - x_3[j]) for j in range(self.d)]
-            y = binomial(v, P[i].x, CR, u_cross, math.floor(u_kept * self.d))
-            trials.append(self.judge(self.search.in_box("resample", y, u=u_repair)))
+            v = [x_o[j] + F * (x_1[j] - x_o[j]) + F * (x_2[j] - x_3[j]) for j in range(self.d)]  # 4
+            y = binomial(v, P[i].x, CR, u_cross, math.floor(u_kept * self.d))  # 5
+            trials.append(self.judge(self.search.in_box("resample", y, u=u_repair)))  # 6
         self.search.FES += NP
 
         accepted = [not_worse(trials[i], P[i]) for i in range(NP)]

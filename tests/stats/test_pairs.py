@@ -62,6 +62,21 @@ def test_a_missing_value_is_the_largest_loss_and_two_are_equal() -> None:
     assert (test.R_plus, test.R_minus) == (4.5 + 2 + 0.5, 4.5 + 3 + 0.5)
 
 
+def test_a_missing_value_is_a_loss_also_where_all_others_are_equal() -> None:
+    test = signed_rank([1.0, 1.0, NAN], [1.0, 1.0, 7.0])
+    assert test.n_zero == 2 and (test.R_plus, test.R_minus) == (1.5, 1.5 + 3)
+
+
+@pytest.mark.parametrize("missing", [NAN, -INF])
+@pytest.mark.parametrize("largest", [0.5, 1.0, 1e3, 1e300])
+def test_a_missing_value_is_further_away_than_the_largest_difference(largest: float, missing: float) -> None:
+    # Ranks 1 and 2 for the finite differences, 3 for the infinite one, 4 for the missing value.
+    test = signed_rank([0.0, 0.0, INF, missing], [largest / 4, largest, 0.0, 0.0])
+    assert (test.R_plus, test.R_minus) == (1 + 2, 3 + 4)
+    test = signed_rank([0.0, 0.0, INF, 0.0], [largest / 4, largest, 0.0, missing])
+    assert (test.R_plus, test.R_minus) == (1 + 2 + 4, 3)
+
+
 def test_equal_algorithms_do_not_differ() -> None:
     assert signed_rank([1.0, INF, NAN], [1.0, INF, NAN]).p == 1.0
 

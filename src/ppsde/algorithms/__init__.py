@@ -1,18 +1,19 @@
-"""A table of algorithms by name, of which each is imported when it is first asked for: few are in one program.
+"""One paper per file, the table of them by name, and their settings.
 
-One paper per file, and the table of them.
+An algorithm is imported when its name is first looked up: most programs use few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+import inspect
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import fields, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Table(MutableMapping[str, Any]):
-    """Name -> the algorithm with its default settings; one may be added.
+    """A mapping from name to the algorithm with its default settings, to which others may be added.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class Table(MutableMapping[str, Any]):
     """
 
     def __init__(self, places: dict[str, str]) -> None:
-        self._held: dict[str, Any] = dict(places)  # a place until the algorithm is asked for, then the algorithm
+        self._held: dict[str, Any] = dict(places)  # a place until it is looked up, then the algorithm
 
     def __getitem__(self, name: str) -> Any:
         held = self._held[name]
@@ -78,7 +79,7 @@ ALGORITHMS = Table(
 )
 
 
-def make(method: str, options: dict[str, Any] | None = None) -> Any:
+def make(method: str, options: Mapping[str, Any] | None = None) -> Any:
     """The algorithm of that name with the given settings."""
     if not isinstance(method, str) or method not in ALGORITHMS:
         raise ValueError(f"unknown method {method!r}; expected one of {', '.join(ALGORITHMS)}")
@@ -88,3 +89,47 @@ def make(method: str, options: dict[str, Any] | None = None) -> Any:
         if name not in known:
             raise ValueError(f"unknown option {name!r} of {method}; it has {', '.join(known)}")
     return replace(algorithm, **(options or {}))
+
+
+class Setting(NamedTuple):
+    """A setting of an algorithm."""
+
+    name: str
+    default: Any
+    type: str  # as annotated, or the values that it may have
+    meaning: str  # one line; empty if the docstring does not give it
+
+
+def settings_of(algorithm: Any) -> list[Setting]:
+    """The settings of an algorithm, an instance; meanings come from the section "Parameters" of its class's docstring.
+
+    Examples
+    --------
+    >>> settings_of(ALGORITHMS["code"])[0]
+    Setting(name='population_size', default=30, type='int', meaning='NP, the number of members.')
+    """
+    meanings = _parameters(type(algorithm).__doc__ or "")
+    return [
+        Setting(f.name, getattr(algorithm, f.name), _type_name(f.type), meanings.get(f.name, ""))
+        for f in fields(algorithm)
+    ]
+
+
+def _type_name(annotation: Any) -> str:
+    name = getattr(annotation, "__name__", str(annotation))
+    return f"one of {name[8:-1]}" if name.startswith("Literal[") else name
+
+
+def _parameters(docstring: str) -> dict[str, str]:
+    """The descriptions in the section "Parameters" of a docstring in numpydoc's form, by name."""
+    _, _, section = inspect.cleandoc(docstring).partition("Parameters\n----------\n")
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if line.startswith("---"):  # another section, whose title was taken for a name
+            break
+        if line and not line.startswith(" "):
+            name = line.partition(":")[0].strip()
+        elif name:
+            found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+    return found

@@ -22,26 +22,21 @@ Deviations (what is not known / we do / because)
   components out of bounds  `repair` clamp / their programs; reflection fits the printed C07 and C20 less well
   tau, alpha, cp, Tc        `tau` 0.1, `alpha` 0.95, `cp` 2, `closes` 0.9 / the push and pull papers, as in PPS-DE
 Checked against: a literal version (tests/reference/aga_pps.py) fed the same draws.
-
-Polynomial mutation: small changes of single components that never leave the box.
-
-Deb and Agrawal, "A niched-penalty approach for constraint handling in genetic algorithms" (1999), in the form that
-knows how far a component is from its bounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, mended, namespace
+from ..checks import check_choices, check_count, check_range
 from ..parts.indices import best_index, place, trio
 from ..parts.memory import Memory
-from ..parts.push_pull import Stage
+from ..parts.push_pull import Improved, Polynomial, PushPull, Stage
 from ..parts.repairs import REPAIRS
 from ..parts.rules import accepts, gain
-from ..parts.settings import check_choices, check_count, check_range
 from ..parts.sizing import first_points, rounded, size_or_default
 from ..parts.strategies import SuccessCounts, strategy_by_rate
 from ..parts.variation import binomial, guided
@@ -67,22 +62,51 @@ class State:
 
 @dataclass(frozen=True)
 class AGAPPS:
-    """Settings; see the deviations above."""
+    """Settings of AGA-PPS.
 
-    # What push and pull leaves open elsewhere is fixed here.
-    stagnation_of: ClassVar[str] = "minimum"
-    push_limit: ClassVar[float] = 1.0
-    push_growth: ClassVar[float] = 0.0
-    theta: ClassVar[float] = 0.0
-    pull_length: ClassVar[float] = 0.0
+    Parameters
+    ----------
+    population_size
+        Number of members; 5 D but at least 40 if None.
+    operators
+        How many of the operators compete: current-to-pbest/1, rand/1, the first then polynomial mutation, that alone.
+    prior
+        Number of successes that every operator begins with.
+    least_share
+        When an operator is used less than this share of an equal share, all counts go back to the prior.
+    memory_size
+        Number of cells in the memories of F and CR, for each operator that uses them.
+    largest_pbest
+        pbest is one of the best, whose share of the population is uniform from 1 / NP to this.
+    index
+        Index of polynomial mutation; the larger, the smaller its changes.
+    switch_window
+        Number of generations over which the minimum of f must fall, or the push ends.
+    switch_threshold
+        Relative fall over that window that counts as stagnation.
+    switch_guard
+        The least absolute objective that the fall is relative to.
+    schedule
+        How epsilon falls in the pull.
+    tau
+        Share by which epsilon shrinks per generation (schedule "improved").
+    alpha
+        Feasible share from which epsilon follows the polynomial instead (schedule "improved").
+    cp
+        Power by which epsilon closes.
+    closes
+        Tc, the share of the generations after which epsilon is 0.
+    repair
+        How components out of bounds are brought back into the box.
+    """
 
     population_size: int | None = None
     operators: Literal["four", "three", "two"] = "four"
-    prior: int = 2  # successes that every operator begins with
-    least_share: float = 0.2  # of an equal share; when an operator has less, all begin again
+    prior: int = 2
+    least_share: float = 0.2
     memory_size: int = 6
-    largest_pbest: float = 0.2  # pbest is one of a share of the best, uniform from 1 / NP to this
-    index: float = 20.0  # of polynomial mutation
+    largest_pbest: float = 0.2
+    index: float = 20.0
     switch_window: int = 25
     switch_threshold: float = 1e-3
     switch_guard: float = 1e-6
@@ -90,7 +114,7 @@ class AGAPPS:
     tau: float = 0.1
     alpha: float = 0.95
     cp: float = 2.0
-    closes: float = 0.9  # the share of all generations after which epsilon is 0
+    closes: float = 0.9
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
 
     def __post_init__(self) -> None:
@@ -118,10 +142,12 @@ class AGAPPS:
         population = state.population
         xp = namespace(population.f)
         n = population.size
-        total = xp.asarray(task.max_evaluations // n)
-        stage = state.stage.advance(state.generation + 1, total, total, population, self)
 
-        # Every member makes a trial, by an operator that succeeds.
+        # Push or pull?
+        total = xp.asarray(task.max_evaluations // n)
+        stage = state.stage.advance(state.generation + 1, total, total, population, self._push_pull())
+
+        # Every member makes a trial, by an operator drawn by its success rate, with F and CR from that one's memory.
         known = len(OPERATORS[self.operators])
         successes = state.successes.renewed(self.least_share / known, self.prior)
         operator = strategy_by_rate(rng.uniform(n), successes.rates)  # numbered alike in every set
@@ -130,7 +156,7 @@ class AGAPPS:
         x = self._recombined(population.x, operator, F, CR, task, rng)
         trials = yield self._moved(x, population.x, operator, task, rng)
 
-        # Replacement and learning by the rule of the stage.
+        # Replacement by the rule of the stage; the strictly better trials teach counts and memories.
         accepted = accepts(stage.rule, trials, population)
         gains = gain(stage.rule, trials, population)
         return State(
@@ -141,23 +167,32 @@ class AGAPPS:
             memory=state.memory.learn(operator, F, CR, gains),
         )
 
+    def _push_pull(self) -> PushPull:
+        improved = self.schedule == "improved"
+        return PushPull(
+            schedule=Improved(self.tau, self.alpha, self.cp) if improved else Polynomial(self.cp),
+            switch_threshold=self.switch_threshold,
+            switch_guard=self.switch_guard,
+            closes=self.closes,
+        )
+
     def _recombined(self, x: Array, operator: Array, F: Array, CR: Array, task: Task, rng: Stream) -> Array:
         """Trials (n, d) of the population x (n, d), best first, by DE/current-to-pbest/1/bin or DE/rand/1/bin."""
         xp = namespace(x)
         n, d = x.shape
         i, is_rand = xp.arange(n), operator == RAND
-        u_share, u_best, u_kept = rng.uniform(3, n)
+        u_share, u_best, u_certain = rng.uniform(3, n)
         best = xp.maximum(rounded(1.0 + u_share * (self.largest_pbest * n - 1.0)), 1)
         pbest = xp.where(is_rand, -1, best_index(u_best, best, i))
         r1, r2, r3 = trio("uniform", rng.uniform(3, n), i, is_rand, pbest, n)
         mutants = guided(x, xp.where(is_rand, r1, i), r1, r2, r3, F, F)
-        crossed = binomial(mutants, x, CR, rng.uniform(n, d), place(u_kept, d))
+        crossed = binomial(mutants, x, CR, rng.uniform(n, d), place(u_certain, d))
         spare = rng.uniform(n, d) if self.repair == "resample" else crossed
         outside = (crossed < task.lower) | (crossed > task.upper)
         return mended(outside, lambda: REPAIRS[self.repair](crossed, task.lower, task.upper, x, spare), crossed)
 
     def _moved(self, trials: Array, x: Array, operator: Array, task: Task, rng: Stream) -> Array:
-        """The trials (n, d), those of some operators moved by polynomial mutation: from x (n, d) itself, by MOVED."""
+        """The trials (n, d), those of PBEST_MOVED mutated, and those of MOVED made by mutation of x (n, d)."""
         xp = namespace(x)
         n, d = x.shape
         alone = (operator == MOVED)[:, None]
@@ -166,8 +201,8 @@ class AGAPPS:
         start = xp.where(alone, x, trials)
         return polynomial_mutation(start, task.lower, task.upper, self.index, rng.uniform(n, d), chosen)
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         rates = state.successes.rates
@@ -180,9 +215,10 @@ class AGAPPS:
 
 
 def polynomial_mutation(x: Array, lower: Array, upper: Array, index: float, u: Array, chosen: Array) -> Array:
-    """The points x (n, d) of the box with their `chosen` (n, d) components moved, by uniform numbers u (n, d).
+    """The points x (n, d) of the box with their `chosen` (n, d) components changed, by uniform numbers u (n, d).
 
-    The larger the index, the smaller the moves: a share of the box's width with density (1 - share)^index.
+    Deb and Agrawal, "A niched-penalty approach for constraint handling in genetic algorithms" (1999), in the form that
+    never leaves the box. The change is a share of the box's width with density (1 - share)^index.
     """
     xp = namespace(x)
     width = upper - lower

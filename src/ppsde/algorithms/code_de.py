@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, gather, namespace
+from ..checks import check_count
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
 from ..parts.rules import accepts, best_of
-from ..parts.settings import check_count
 from ..parts.sizing import elapsed_share, first_points
 from ..parts.variation import Roles, binomial, distinct, two_differences
 from ..population import Population, choose
@@ -43,7 +43,15 @@ class State:
 
 @dataclass(frozen=True)
 class CoDE:
-    """Settings; see the deviations above."""
+    """Settings of CoDE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
 
     population_size: int = 30
     rule: str = "feasibility"
@@ -64,6 +72,7 @@ class CoDE:
         elapsed = elapsed_share((3 * state.generation + 1) * n, task)
         rule = state.handling.rule(population, elapsed, rng)
 
+        # Three trials per target, strategy after strategy; the best of them replaces its target unless it is worse.
         trials = yield self._trials(population.x, task, rng)
         picked = best_of(rule, trials, 3)
         offspring = trials.take(picked)
@@ -76,7 +85,7 @@ class CoDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best point of the last population."""
         return state.population.take(state.population.best()[None])
 
@@ -93,12 +102,15 @@ class CoDE:
         n, d = x.shape
         m = 3 * n
         i, strategy = xp.arange(m) % n, xp.arange(m) // n
-        u_pair, u_K, u_kept = rng.uniform(3, m)
+        u_pair, u_K, u_certain = rng.uniform(3, m)
         u_parents = rng.uniform(5, m)
         F, CR = any_pair(F_AND_CR, u_pair)
         r1, r2, r3, r4, r5 = distinct(u_parents, n, i)
         a1, a2, a3 = place(u_parents[:3], n)  # any, alike or not
 
+        # 1 rand/1             x_r1 + F (x_r2 - x_r3)
+        # 2 rand/2             x_r1 + K (x_r2 - x_r3) + F (x_r4 - x_r5)
+        # 3 current-to-rand/1  x_i + K (x_a1 - x_i) + F (x_a2 - x_a3), not crossed
         rand_2, to_rand = strategy == RAND_2, strategy == CURRENT_TO_RAND
         roles = Roles(
             base=xp.where(to_rand, i, r1),
@@ -112,4 +124,4 @@ class CoDE:
         mutants = two_differences(x, roles, u_K[:, None], first_F[:, None], second_F[:, None])
         mutants = mirrored(mutants, task.lower, task.upper)
         crossed = xp.where(to_rand, 1.0, CR)
-        return binomial(mutants, gather(x, i), crossed, rng.uniform(m, d), place(u_kept, d))
+        return binomial(mutants, gather(x, i), crossed, rng.uniform(m, d), place(u_certain, d))

@@ -4,7 +4,7 @@ Hellwig and Beyer, "A Matrix Adaptation Evolution Strategy for Constrained Real-
 on Evolutionary Computation, CEC 2018, doi 10.1109/CEC.2018.8477950; also known as epsilon-MAg-ES.
 
 Offspring are drawn from one normal law, whose matrix and step size learn from the best third of them; parents do not
-survive. Who is best is told by an epsilon that falls to zero in the first thousand generations. In every D-th
+survive. They are ranked by an epsilon that falls to zero in the first thousand generations. In every D-th
 generation a fifth of the offspring may be moved by Newton-like steps towards the feasible set. The law learns from
 moved points as if it had drawn them (back-calculation).
 
@@ -12,26 +12,17 @@ Deviations (the publication and its program say / we do / because)
   violation                 the competition's mean measure / the sum with the tolerance taken off / one for all methods
   ties of epsilon's order   a bubble sort with an order that is not transitive / violations up to epsilon count as none
   probes of the Jacobian    may leave the box / step backwards at its upper side / no point outside is ever asked for
-  a repair without values   not considered / is not kept, nor made from probes without values / nothing to learn there
-  back-calculation          by the pseudo-inverse of the matrix / by its inverse; one without is begun anew / speed
-  matrix begun anew         at two bad entries / at one / a single NaN would stay
+  a repair without values   not considered / is dropped; none is made from probes without values / nothing to learn
+  back-calculation          by the pseudo-inverse of the matrix / by its inverse; one without is reset / speed
+  matrix reset              at two bad entries / at one / a single NaN would stay
   epsilon's horizon         1000 generations / `horizon` 1000, but at most half of all / small budgets
   sigma_max                 100; later half the largest range / `largest_sigma` 100 / the published tables
   last generation           overshoots the budget / is cut / fairness
 The variants of their later analysis (ACM Transactions on Evolutionary Learning and Optimization) are settings: without
 repair `repair_probability` 0, without epsilon `epsilon` False, without back-calculation `back_calculation` False,
 without limit `largest_sigma` 1e300, without matrix `adapt_matrix` False.
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/emages.py) fed the same draws.
-
-Matrix adaptation: normal mutations whose matrix and step size learn from the best offspring (MA-ES).
-
-Beyer and Sendhoff, "Simplify Your Covariance Matrix Adaptation Evolution Strategy", IEEE Transactions on Evolutionary
-Computation 21 (2017); the learning rates are those of Hellwig and Beyer's epsilon-MAg-ES.
-
-Gradient-based repair: Newton-like steps towards the feasible set, by a measured Jacobian.
-
-Chootinan and Chen, "Constraint handling in genetic algorithms using a gradient-based repair method", Computers &
-Operations Research 33 (2006), as Takahama and Sakai use it. The probes of the differences are evaluations like others.
 """
 
 from __future__ import annotations
@@ -46,11 +37,11 @@ import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, mended, namespace, when
+from ..checks import check_count, check_flag, check_range
 from ..parts.epsilon import closing
 from ..parts.least_squares import shortest_solutions
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, Feasibility, accepts, ranking
-from ..parts.settings import check_count, check_flag, check_range
 from ..parts.sizing import first_points
 from ..population import Population, choose
 from ..streams import Stream
@@ -58,7 +49,7 @@ from ..streams import Stream
 
 @dataclass(frozen=True)
 class Level:
-    """Epsilon: start (1 - elapsed)^power, and start itself before the second generation."""
+    """Epsilon, start (1 - elapsed)^power."""
 
     start: Array
     power: Array
@@ -80,20 +71,48 @@ class State:
 
 @dataclass(frozen=True)
 class EMAgES:
-    """Settings; see the deviations above."""
+    """Settings of eMAg-ES.
+
+    Parameters
+    ----------
+    population_size
+        lambda, the number of offspring per generation; 4 D if None.
+    sigma
+        The first step size, in units of the variables.
+    largest_sigma
+        sigma_max, the largest step size.
+    epsilon
+        Whether there is an epsilon level; else offspring are ranked by feasibility.
+    horizon
+        T, the number of generations until epsilon is 0.
+    share
+        theta_t, the share of first points, the best, whose mean violation epsilon starts from.
+    least_power
+        gamma_min, the least power by which epsilon closes.
+    repair_probability
+        theta_p, the probability that an offspring may be repaired, in every D-th generation.
+    repair_steps
+        theta_r, the largest number of steps of a repair.
+    difference
+        eta, the distance between a point and the probes of its Jacobian.
+    back_calculation
+        Whether the law learns from moved points as if it had drawn them.
+    adapt_matrix
+        Whether the matrix is adapted.
+    """
 
     needs_constraint_values: ClassVar[bool] = True  # of each constraint, for the repair
 
-    population_size: int | None = None  # offspring per generation; 4 D if None
-    sigma: float = 1.0  # the first step size, in units of the variables
+    population_size: int | None = None
+    sigma: float = 1.0
     largest_sigma: float = 100.0
     epsilon: bool = True
-    horizon: int = 1000  # generations until epsilon is 0
-    share: float = 0.9  # of the first points, the best, whose mean violation epsilon starts from
+    horizon: int = 1000
+    share: float = 0.9
     least_power: float = 3.0
     repair_probability: float = 0.2
     repair_steps: int = 3
-    difference: float = 1e-4  # between a point and the probes of its Jacobian
+    difference: float = 1e-4
     back_calculation: bool = True
     adapt_matrix: bool = True
 
@@ -125,7 +144,7 @@ class EMAgES:
         )
 
     def _first_level(self, points: Population) -> Level:
-        """From points sorted best first: epsilon is 0 for good where the best of them are all feasible."""
+        """Epsilon at the start, from points sorted best first; always 0 if the best of them are all feasible."""
         xp = namespace(points.f)
         best = points.take(slice(0, math.ceil(self.share * points.size)))
         start = xp.where(best.valid, best.violation, 0.0).sum() / xp.maximum(best.valid.sum(), 1)
@@ -136,7 +155,7 @@ class EMAgES:
         n, d = state.population.x.shape
         law = state.mutation
 
-        # Offspring, brought back into the box; some of them repaired.
+        # Step 2 a-c: offspring, moved into the box; some of them repaired.
         z = rng.normal(n, d)
         directions = law.directions(z)
         drawn = law.points(directions)
@@ -144,49 +163,54 @@ class EMAgES:
         chosen = (rng.uniform(n) <= self.repair_probability) & (state.generation % d == 0)
         offspring = yield from gradient_repair(first, chosen, task, steps=self.repair_steps, difference=self.difference)
 
-        # Back-calculation: the law would have drawn a moved point by other numbers.
+        # Step 2 d, back-calculation: the z and directions that would have given the moved points.
         if self.back_calculation:
             moved = ((drawn < task.lower) | (drawn > task.upper) | (offspring.x != first.x)).any(axis=1)
             z, directions = law.traced_back(offspring.x, moved, z, directions)
 
-        # The best offspring teach the law.
+        # Steps 3-7: rank by epsilon; the best offspring teach the law.
         rank = ranking(Epsilon(state.level.epsilon), offspring)
         population = offspring.take(rank)
         by = recombination(n // 3, d)
         mutation = law.learn(z[rank], directions[rank], population.valid, by, self.largest_sigma)
         if not self.adapt_matrix:
             mutation = replace(mutation, M=law.M)
+
+        # Step 8: the first of the ranking against the incumbent, by feasibility.
         leader = population.take(slice(0, 1))
         return State(
             population=population,
             generation=state.generation + 1,
             mutation=mutation,
-            level=self._next_level(state, task, n),
+            level=self._next_level(state, task, n),  # step 9
             incumbent=choose(accepts(Feasibility(), leader, state.incumbent), leader, state.incumbent),
         )
 
     def _next_level(self, state: State, task: Task, n: int) -> Level:
-        """The first falls in generation 2; zero one generation before the horizon."""
+        """Epsilon of the next generation: its start in generation 1, falling from 2 on, and 0 from horizon - 1 on."""
         xp = namespace(state.level.start)
         g = state.generation + 1
         horizon = min(self.horizon, max(task.max_evaluations // n // 2, 1))
         elapsed = xp.where(g > 1, g / horizon, 0.0)
         return replace(state.level, elapsed=xp.where(g + 1 >= horizon, 1.0, elapsed))
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         return state.incumbent
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"epsilon": state.level.epsilon, "sigma": state.mutation.sigma}
 
 
-LARGEST_ENTRY = 1e12  # of the matrix; beyond, it is begun anew
+# Matrix adaptation: Beyer and Sendhoff, "Simplify Your Covariance Matrix Adaptation Evolution Strategy", IEEE
+# Transactions on Evolutionary Computation 21 (2017); the learning rates are those of eMAg-ES.
+
+LARGEST_ENTRY = 1e12  # of the matrix; beyond, it is reset
 LEAST_SIGMA = 1e-200  # so that dividing by it stays possible
 
 
 @dataclass(frozen=True)
 class Recombination:
-    """How much each of the mu best counts, and how fast to learn from them."""
+    """Weights of the mu best offspring, and the learning rates."""
 
     weights: np.ndarray  # (mu,), falling, their sum 1
     mu_w: float  # the number of equally weighted parents that would be worth as much
@@ -201,7 +225,7 @@ class Recombination:
 
 @lru_cache(maxsize=64)
 def recombination(mu: int, d: int) -> Recombination:
-    """For mu parents in d variables: weights ln(mu + 1/2) - ln i, and the rates that go with them."""
+    """Weights proportional to ln(mu + 1/2) - ln i, and learning rates, for mu parents in d variables."""
     raw = np.log(mu + 0.5) - np.log(np.arange(1, mu + 1))
     weights = raw / raw.sum()
     mu_w = float(1.0 / (weights**2).sum())
@@ -233,21 +257,21 @@ class Mutation:
         return self.mean + self.sigma * directions
 
     def traced_back(self, x: Array, moved: Array, z: Array, directions: Array) -> tuple[Array, Array]:
-        """z and directions (n, d), of the `moved` (n,) points those that would have led to the rows of x (n, d)."""
+        """z and directions (n, d); those of the `moved` (n,) points are what leads to the rows of x (n, d)."""
         xp = namespace(x)
         column = moved[:, None]
         traced = xp.where(column, (x - self.mean) / self.sigma, directions)
         return mended(moved, lambda: xp.where(column, self._sources(traced), z), z), traced
 
     def _sources(self, directions: Array) -> Array:
-        """The z that give the directions (n, d); NaN, for the law to begin anew, where M has no inverse."""
+        """The z that give the directions (n, d); NaN, so that the matrix is reset, if M has no inverse."""
         try:
             return namespace(directions).linalg.solve(self.M, directions.T).T
         except np.linalg.LinAlgError:  # JAX raises nothing
             return directions * np.nan
 
     def learn(self, z: Array, directions: Array, valid: Array, by: Recombination, largest_sigma: float) -> Mutation:
-        """The law after a generation: rows of z and directions (n, d) are sorted best first.
+        """The law after a generation; rows of z and directions (n, d) are sorted best first.
 
         Rows that are not `valid` (n,) do not count; where none is, nothing changes.
         """
@@ -261,28 +285,32 @@ class Mutation:
         xp = namespace(z)
         d = self.mean.shape[0]
         c_s, c_1, c_mu = by.c_sigma, by.c_1, by.c_mu
-        path = (1 - c_s) * self.path + np.sqrt(by.mu_w * c_s * (2 - c_s)) * (w @ z)
+        path = (1 - c_s) * self.path + np.sqrt(by.mu_w * c_s * (2 - c_s)) * (w @ z)  # step 5
         towards_path = xp.outer(self.M @ path, path)
         towards_offspring = (w[:, None] * directions).T @ z
-        M = (1 - c_1 / 2 - c_mu / 2) * self.M + c_1 / 2 * towards_path + c_mu / 2 * towards_offspring
+        M = (1 - c_1 / 2 - c_mu / 2) * self.M + c_1 / 2 * towards_path + c_mu / 2 * towards_offspring  # step 6
         sound = (xp.abs(M) <= LARGEST_ENTRY).all()  # false for NaN
         M, path = xp.where(sound, M, xp.eye(d)), xp.where(sound, path, 1.0)
-        growth = xp.exp(c_s / 2 * (path @ path / d - 1))
+        growth = xp.exp(c_s / 2 * (path @ path / d - 1))  # step 7
         return Mutation(
-            mean=self.mean + self.sigma * (w @ directions),
+            mean=self.mean + self.sigma * (w @ directions),  # step 4
             M=M,
             path=path,
             sigma=xp.clip(self.sigma * growth, LEAST_SIGMA, largest_sigma),
         )
 
 
+# Gradient-based repair: Chootinan and Chen, "Constraint handling in genetic algorithms using a gradient-based repair
+# method", Computers & Operations Research 33 (2006), as Takahama and Sakai use it. Probes are evaluations like others.
+
+
 def gradient_repair(
     points: Population, wanted: Array, task: Task, *, steps: int, difference: float
 ) -> Generator[Ask, Population, Population]:
-    """The points with those that are `wanted` (n,) and violate constraints repaired, up to `steps` times.
+    """The points, those `wanted` (n,) that violate constraints moved by up to `steps` Newton-like steps.
 
-    A sub-coroutine: `points = yield from gradient_repair(..)`. Each step of a point costs d + 1 evaluations. A step is
-    kept even if it leads to more violation, but not to a point without values.
+    A sub-coroutine: `points = yield from gradient_repair(..)`. Each step of a point costs d + 1 evaluations. A step to
+    more violation counts, one to a point without values does not.
     """
     xp = namespace(wanted)
     n, d = points.x.shape
@@ -324,7 +352,7 @@ def jacobian(points: Population, measured: Population, known: Array) -> Array:
 
 
 def residual(points: Population) -> Array:
-    """What is left of each constraint (n, constraints): max(g, 0), and h in full, with no tolerance taken off."""
+    """The residual of each constraint (n, constraints): max(g, 0), and h itself, without tolerance."""
     xp = namespace(points.f)
     return xp.concatenate([xp.maximum(points.g, 0.0), points.h], axis=1)
 

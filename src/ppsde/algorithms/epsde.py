@@ -11,7 +11,7 @@ Deviations (the publication says / we do / because)
   no constraints            the smaller f is better / `rule` decides / constraints
   remembered or new         alike in the publication / remembered with the mean share of failures of the last
                             generations as probability / the authors' program
-  successful combinations   kept / kept / in the authors' program every member changes its combination
+  successful combinations   stay / stay / in the authors' program every member changes its combination
   remembered combinations   a list that grows / a count for each of the 162 / the same, with a fixed shape
   one remembered, won again leaves its place in the program's list, or another's / is counted again / clear
   K of current-to-rand      one for each component in the program / one for each member / the publication calls it
@@ -29,11 +29,11 @@ import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_count, check_range
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.repairs import resample
 from ..parts.rules import accepts
-from ..parts.settings import check_count, check_range
 from ..parts.sizing import elapsed_share, first_points
 from ..parts.variation import Roles, binomial_or_one, distinct, two_differences
 from ..population import Population, choose
@@ -43,35 +43,6 @@ BEST_2, RAND_1, CURRENT_TO_RAND_1 = range(3)
 CR_POOL = np.arange(1, 10) / 10
 F_POOL = np.arange(4, 10) / 10
 COMBINATIONS = 3 * len(CR_POOL) * len(F_POOL)  # numbered strategy by strategy, within these CR by CR
-
-
-@dataclass(frozen=True)
-class Winners:
-    """How often each combination has succeeded, and how many trials failed lately."""
-
-    counts: Array  # (combinations,)
-    failures: Array  # (window,), shares of the last generations, a ring
-
-    def record(self, generation: Array, combination: Array, success: Array) -> Winners:
-        """With the combinations (n,) of this generation, those that succeeded (n,) counted."""
-        xp = namespace(self.counts)
-        window = self.failures.shape[0]
-        won = (combination == xp.arange(COMBINATIONS)[:, None]) & success
-        here = xp.arange(window) == generation % window
-        return Winners(
-            self.counts + won.sum(axis=1), xp.where(here, 1.0 - success.sum() / success.shape[0], self.failures)
-        )
-
-    def failure_rate(self, generation: Array) -> Array:
-        """The mean share of failures of the last generations, where `generation` of them were made."""
-        window = self.failures.shape[0]
-        return self.failures.sum() / namespace(self.counts).clip(generation, 1, window)
-
-    def draw(self, u: Array) -> Array:
-        """A remembered combination (m,) per uniform number, as often as it succeeded; the last one before any did."""
-        xp = namespace(self.counts)
-        ends = xp.cumsum(self.counts)
-        return xp.minimum(xp.searchsorted(ends, place(u, ends[-1]), side="right"), COMBINATIONS - 1)
 
 
 @dataclass(frozen=True)
@@ -85,11 +56,23 @@ class State:
 
 @dataclass(frozen=True)
 class EPSDE:
-    """Settings; see the deviations above."""
+    """Settings of EPSDE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members.
+    window
+        Number of generations whose failures decide how often a remembered combination is used.
+    F_deviation
+        Standard deviation of each component's F from the member's F.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
 
     population_size: int = 50
-    window: int = 11  # generations whose failures count
-    F_deviation: float = 0.001  # of each component's F from the member's
+    window: int = 11
+    F_deviation: float = 0.001
     rule: str = "feasibility"
 
     def __post_init__(self) -> None:
@@ -117,14 +100,16 @@ class EPSDE:
         elapsed = elapsed_share((state.generation + 1) * n, task)
         rule = state.handling.rule(population, elapsed, rng)
 
-        # What each member's combination stands for.
+        # Strategy, CR and F of each member's combination.
         per_strategy = len(CR_POOL) * len(F_POOL)
         strategy, parameters = state.combination // per_strategy, state.combination % per_strategy
         CR = xp.asarray(CR_POOL)[parameters // len(F_POOL)]
         F = xp.asarray(F_POOL)[parameters % len(F_POOL)][:, None] + self.F_deviation * rng.normal(n, d)
         K = rng.uniform(n, 1)
 
-        # One formula makes all three kinds of mutants; current-to-rand is not crossed.
+        # best/2             x_best + F (x_r2 - x_r3) + F (x_r1 - x_r4)
+        # rand/1             x_r1 + F (x_r2 - x_r3)
+        # current-to-rand/1  x_i + K (x_r1 - x_i) + F (x_r2 - x_r3), not crossed
         best = xp.broadcast_to(state.handling.rank(rule, population, rng)[0], (n,))
         r1, r2, r3, r4 = distinct(rng.uniform(4, n), n, xp.arange(n))
         of_best, of_rand = strategy == BEST_2, strategy == RAND_1
@@ -136,7 +121,7 @@ class EPSDE:
         x = binomial_or_one(mutants, population.x, crossed, rng.uniform(n, d), place(u_spare, d))
         trials = yield resample(x, task.lower, task.upper, population.x, rng.uniform(n, d))
 
-        # A combination that failed is exchanged, for a remembered one the more often the more failed lately.
+        # A combination that failed is replaced: the more failed lately, the more often by a remembered one.
         accepted = accepts(rule, trials, population)
         after = choose(accepted, trials, population)
         winners = state.winners.record(state.generation, state.combination, accepted)
@@ -150,8 +135,37 @@ class EPSDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"failures": state.winners.failure_rate(state.generation)}
+
+
+@dataclass(frozen=True)
+class Winners:
+    """How often each combination has succeeded, and how many trials failed lately."""
+
+    counts: Array  # (combinations,)
+    failures: Array  # (window,), shares of the last generations, a ring buffer
+
+    def record(self, generation: Array, combination: Array, success: Array) -> Winners:
+        """The same with this generation's combinations (n,) that succeeded (n,) counted."""
+        xp = namespace(self.counts)
+        window = self.failures.shape[0]
+        won = (combination == xp.arange(COMBINATIONS)[:, None]) & success
+        here = xp.arange(window) == generation % window
+        return Winners(
+            self.counts + won.sum(axis=1), xp.where(here, 1.0 - success.sum() / success.shape[0], self.failures)
+        )
+
+    def failure_rate(self, generation: Array) -> Array:
+        """The mean share of failures of the last generations, where `generation` of them were made."""
+        window = self.failures.shape[0]
+        return self.failures.sum() / namespace(self.counts).clip(generation, 1, window)
+
+    def draw(self, u: Array) -> Array:
+        """A remembered combination (m,) per uniform number, as often as it succeeded; the last one before any did."""
+        xp = namespace(self.counts)
+        ends = xp.cumsum(self.counts)
+        return xp.minimum(xp.searchsorted(ends, place(u, ends[-1]), side="right"), COMBINATIONS - 1)

@@ -19,23 +19,31 @@ Deviations (the paper or its program says / we do / because)
   epsilon that starts    below exp(-6): grows to it / stays / an epsilon that grows makes no sense
   redrawing              parents and F until they fit / by inverse distribution / the same laws
   budget                 overshot by less than a generation / met exactly / fairness
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/iude.py) fed the same draws; the printed D = 10 means.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_choices, check_count, check_flag, check_range
 from ..parts.epsilon import ClosingEpsilon
 from ..parts.memory import Memory
-from ..parts.rules import Epsilon, Feasibility, best_of, better, gain
-from ..parts.settings import check_choices, check_count, check_flag, check_range
+from ..parts.rules import Epsilon, Feasibility, best_of, gain
 from ..parts.sizing import first_points, size_or_default
-from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
-from ..population import Population, choose, join
+from ..parts.strategies import (
+    CURRENT_TO_PBEST,
+    CURRENT_TO_RAND,
+    RAND,
+    Competition,
+    ThreeStrategies,
+    strategy_by_rate,
+)
+from ..population import Population, better, choose, join
 from ..streams import Stream
 
 
@@ -50,7 +58,31 @@ class State:
 
 @dataclass(frozen=True)
 class IUDE:
-    """Settings; see the deviations above."""
+    """Settings of IUDE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members; 5 D but at least 40 if None.
+    memory_size
+        H, the number of cells in the memories of F and CR, for each strategy.
+    pbest_least
+        Least p: pbest is one of the p best members, p being drawn for each trial.
+    pbest_most
+        Largest p; see `pbest_least`.
+    strategy_window
+        Lp, the number of generations whose wins decide the strategies of the bottom half.
+    equal_generations
+        Number of generations, the first ones, in which the strategies of the bottom half are equally likely.
+    closes
+        pc, the share of the generations after which epsilon is 0.
+    parents
+        How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
+    repair
+        How components out of bounds are brought back into the box.
+    certain_component
+        Whether crossover takes one component from the mutant whatever CR is.
+    """
 
     population_size: int | None = None
     memory_size: int = 100
@@ -58,12 +90,10 @@ class IUDE:
     pbest_most: int = 20
     strategy_window: int = 25
     equal_generations: int = 99
-    closes: float = 0.5  # the share of all generations after which epsilon is 0
+    closes: float = 0.5
     parents: Literal["ranked-top", "ranked-rand", "best-of-three", "uniform"] = "ranked-top"
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
-    certain_component: bool = False  # whether a crossover takes one from the mutant whatever CR is
-    K: ClassVar[str] = "F"
-    current_to_rand_crossover: ClassVar[bool] = False
+    certain_component: bool = False
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -75,10 +105,6 @@ class IUDE:
             check_count(self, 8, "population_size")
         check_range(self, 0.01, 0.99, "closes")
         check_flag(self, "certain_component")
-
-    @property
-    def pbest(self) -> int | tuple[int, int]:
-        return self.pbest_least if self.pbest_least == self.pbest_most else (self.pbest_least, self.pbest_most)
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
         points = yield first_points(task, size_or_default(self.population_size, task), rng)
@@ -97,39 +123,44 @@ class IUDE:
         n = population.size
         top = (n + 1) // 2
         G = state.generation + 1
+
+        # Step 1: epsilon.
         closing = state.closing.at(G / max(task.max_evaluations // (n + 2 * top), 1))
 
-        # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        # Steps 2 and 3, top half: three trials per target, strategy after strategy; the best by feasibility goes on.
         targets = xp.arange(3 * top) % top
         strategy = xp.arange(3 * top) // top
         u = rng.uniform(3 * top, task.dimension)
-        x, F, CR = self._trials(state, targets, strategy, u, task, rng)
+        make = self._strategies()
+        x, F, CR = make.trials(population.x, targets, strategy, u, state.memory, task, rng)
         trials = yield x
         picked = best_of(Feasibility(), trials, 3)
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
 
-        # Bottom half: one trial per target, by a strategy that won in the generations before this one.
+        # Steps 5 and 6, bottom half: one trial per target, by a strategy that won in the generations before this one.
         bottom_strategy = strategy_by_rate(rng.uniform(n - top), self._rates(state))
         u = rng.uniform(n - top, task.dimension)
-        x, _, _ = self._trials(state, xp.arange(top, n), bottom_strategy, u, task, rng)
+        x, _, _ = make.trials(population.x, xp.arange(top, n), bottom_strategy, u, state.memory, task, rng)
         bottom_trials = yield x
 
-        # Replacement by epsilon; learning by feasibility, from each trial of the top half that beats its target.
+        # Step 7: replacement by epsilon, if strictly better.
         offspring = join(trials.take(picked), bottom_trials)
         rule = Epsilon(closing.epsilon(self.closes))
         accepted = better(rule.keys(offspring), rule.keys(population))
+
+        # Step 4: successes by feasibility, each trial of the top half against its target.
         gains = gain(Feasibility(), trials, population.scores(targets))
         return State(
-            population=choose(accepted, offspring, population).sorted(),
+            population=choose(accepted, offspring, population).sorted(),  # step 8
             generation=G,
             closing=closing,
             competition=state.competition.record(G, won),
-            memory=state.memory.learn(strategy, F, CR, gains),
+            memory=state.memory.learn(strategy, F, CR, gains),  # step 9
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        """The best point that ever was in a population: the program keeps it aside."""
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        """The best point that ever was in a population, which the program stores separately."""
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         rates = self._rates(state)
@@ -140,11 +171,16 @@ class IUDE:
             "rate_current_to_pbest": rates[CURRENT_TO_PBEST],
         }
 
-    def _trials(self, state: State, i: Array, strategy: Array, u: Array, task: Task, rng: Stream) -> tuple[Array, ...]:
-        x, memory = state.population.x, state.memory
-        return trials_of(x, i, strategy, u, memory, self, task, rng, certain=self.certain_component)
+    def _strategies(self) -> ThreeStrategies:
+        least, most = self.pbest_least, self.pbest_most
+        return ThreeStrategies(
+            parents=self.parents,
+            pbest=least if least == most else (least, most),
+            repair=self.repair,
+            certain_component=self.certain_component,
+        )
 
     def _rates(self, state: State) -> Array:
-        """How often the next generation's bottom half uses each strategy (3,)."""
+        """The probability of each strategy (3,) in the bottom half of the next generation."""
         G = state.generation + 1
         return namespace(G).where(self.equal_generations < G, state.competition.rates(G), 1 / 3)

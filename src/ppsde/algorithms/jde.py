@@ -3,8 +3,8 @@
 Brest, Greiner, Boskovic, Mernik, Zumer, "Self-Adapting Control Parameters in Differential Evolution: A Comparative
 Study on Numerical Benchmark Problems", IEEE Transactions on Evolutionary Computation 10 (2006), pp. 646-657.
 
-Each member makes one trial by DE/rand/1/bin. Before that its F and its CR are drawn anew with a small probability; the
-new values stay only if the trial does.
+Each member makes one trial by DE/rand/1/bin. Before that its F and its CR are redrawn with a small probability; the new
+values stay only if the trial does.
 
 Deviations (the publication says / we do / because)
   no constraints            the smaller f is better / `rule` decides / constraints
@@ -19,11 +19,11 @@ from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_choices, check_count, check_range
 from ..parts.handling import Handling, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.repairs import REPAIRS
 from ..parts.rules import accepts
-from ..parts.settings import check_choices, check_count, check_range
 from ..parts.sizing import elapsed_share, first_points
 from ..parts.variation import binomial, distinct, rand_1
 from ..population import Population, choose
@@ -41,15 +41,37 @@ class State:
 
 @dataclass(frozen=True)
 class JDE:
-    """Settings; see the deviations above."""
+    """Settings of jDE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members.
+    F
+        F of every member at the start.
+    CR
+        CR of every member at the start.
+    tau_F
+        Probability that a member gets a new F before its trial is made.
+    tau_CR
+        Probability that a member gets a new CR before its trial is made.
+    least_F
+        New F are uniform from `least_F` to `largest_F`.
+    largest_F
+        See `least_F`.
+    repair
+        How components out of bounds are brought back into the box.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
 
     population_size: int = 100
-    F: float = 0.5  # of every member at the start
+    F: float = 0.5
     CR: float = 0.9
-    tau_F: float = 0.1  # the probability of a new F
+    tau_F: float = 0.1
     tau_CR: float = 0.1
-    least_F: float = 0.1  # new ones are uniform from this
-    largest_F: float = 1.0  # to this
+    least_F: float = 0.1
+    largest_F: float = 1.0
     repair: Literal["reflect", "clamp", "midpoint", "resample"] = "reflect"
     rule: str = "feasibility"
 
@@ -81,17 +103,19 @@ class JDE:
         elapsed = elapsed_share((state.generation + 1) * n, task)
         rule = state.handling.rule(population, elapsed, rng)
 
-        # Before a trial is made, F and CR may change.
-        u_new_F, u_F, u_new_CR, u_CR, u_kept = rng.uniform(5, n)
+        # Before a trial is made, F and CR may be redrawn.
+        u_new_F, u_F, u_new_CR, u_CR, u_certain = rng.uniform(5, n)
         F = xp.where(u_new_F < self.tau_F, self.least_F + (self.largest_F - self.least_F) * u_F, state.F)
         CR = xp.where(u_new_CR < self.tau_CR, u_CR, state.CR)
+
+        # DE/rand/1/bin.
         r1, r2, r3 = distinct(rng.uniform(3, n), n, xp.arange(n))
         u = rng.uniform(n, d)
-        crossed = binomial(rand_1(population.x, r1, r2, r3, F), population.x, CR, u, place(u_kept, d))
+        crossed = binomial(rand_1(population.x, r1, r2, r3, F), population.x, CR, u, place(u_certain, d))
         spare = rng.uniform(n, d) if self.repair == "resample" else u
         trials = yield REPAIRS[self.repair](crossed, task.lower, task.upper, population.x, spare)
 
-        # They stay if the trial does.
+        # A trial that is not worse replaces its parent, and its F and CR stay with it.
         accepted = accepts(rule, trials, population)
         after = choose(accepted, trials, population)
         return State(
@@ -102,8 +126,8 @@ class JDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"mean_F": state.F.mean(), "mean_CR": state.CR.mean()}

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_count, check_range
 from ..parts.archive import Archive, pbest_trials
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
 from ..parts.rules import accepts, gain
-from ..parts.settings import check_count, check_range
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
 from ..population import Population, choose
 from ..streams import Stream
@@ -42,13 +42,29 @@ class State:
 
 @dataclass(frozen=True)
 class LSHADE:
-    """Settings; see the deviations above."""
+    """Settings of L-SHADE.
 
-    population_size: int | None = None  # at the start; 18 D if not given
+    Parameters
+    ----------
+    population_size
+        N_init, the number of members at the start; 18 D if None.
+    final_size
+        N_min, the number of members at the end of the budget.
+    memory_size
+        H, the number of cells in the memories of F and CR.
+    pbest
+        p: pbest is one of this share of best members, at least two.
+    archive_rate
+        Largest size of the archive, in population sizes.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
+
+    population_size: int | None = None
     final_size: int = 4
     memory_size: int = 6
-    pbest: float = 0.11  # share of the population, at least two members
-    archive_rate: float = 2.6  # of the population
+    pbest: float = 0.11
+    archive_rate: float = 2.6
     rule: str = "feasibility"
 
     def __post_init__(self) -> None:
@@ -90,13 +106,13 @@ class LSHADE:
         x = pbest_trials(population.x, state.archive, F, CR, best, size, task, rng)
         trials = yield Ask(x, alive(n, size))
 
-        # A trial that is not worse replaces its parent; one that is better sends it to the archive, and teaches.
+        # A trial that is not worse replaces its parent; a better one sends it to the archive and teaches the memory.
         accepted = accepts(rule, trials, population)
         gains = gain(rule, trials, population)
         offspring = choose(accepted, trials, population)
         archive = state.archive.put(population.x, gains > 0, rounded(self.archive_rate * size), u_archive)
 
-        # The worst are removed, and as many of the archive at random.
+        # Linear population size reduction: the worst are removed, and random points of the archive.
         evaluations = state.evaluations + size
         fewer = linear_size(n, self.final_size, elapsed_share(evaluations, task))
         after = shrunk(offspring.take(state.handling.rank(rule, offspring, rng)), fewer)
@@ -110,8 +126,8 @@ class LSHADE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         xp = namespace(state.memory.CR)

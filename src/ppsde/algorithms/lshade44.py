@@ -19,6 +19,7 @@ Deviations (the author's program does / we do / because)
   terminal value of CR      -1 / minus infinity, which stays 0 after any draw / no special case
   budget                    overshot by less than a generation / met exactly / fairness
   answer                    the first of the least violation / the best of those / the program's order is an accident
+Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/lshade44.py) fed the same draws; the printed D = 10 means.
 """
 
@@ -29,9 +30,9 @@ from typing import Literal
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_choices, check_count, check_range
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.rules import accepts, gain
-from ..parts.settings import check_choices, check_count, check_range
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
 from ..parts.strategies import FourStrategies
 from ..population import Population, choose
@@ -50,15 +51,39 @@ class State:
 
 @dataclass(frozen=True)
 class LSHADE44:
-    """Settings; see the deviations above."""
+    """Settings of LSHADE44.
 
-    population_size: int | None = None  # at the start; 18 D if not given
+    Parameters
+    ----------
+    population_size
+        N_init, the number of members at the start; 18 D if None.
+    final_size
+        N_min, the number of members at the end of the budget.
+    memory_size
+        H, the number of cells in the memories of F and CR, for each strategy.
+    pbest
+        p: pbest is one of this share of best members.
+    archive_rate
+        Largest size of the archive, in population sizes.
+    prior
+        n0, the number of successes that every strategy begins with.
+    least_share
+        delta: when a strategy has a smaller share of the successes, all counts go back to the prior.
+    CR_deviation
+        Standard deviation of CR around a cell of its memory.
+    randrl
+        Order of the second and the worst of three in randrl/1: by rank, or random.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
+
+    population_size: int | None = None
     final_size: int = 4
     memory_size: int = 6
-    pbest: float = 0.11  # share of the population
-    archive_rate: float = 2.6  # of the population
-    prior: int = 2  # successes that a strategy starts with
-    least_share: float = 0.05  # of a strategy; below it all counts start again
+    pbest: float = 0.11
+    archive_rate: float = 2.6
+    prior: int = 2
+    least_share: float = 0.05
     CR_deviation: float = 0.1**0.5
     randrl: Literal["ranked", "random"] = "ranked"
     rule: str = "feasibility"
@@ -84,7 +109,9 @@ class LSHADE44:
             generation=xp.asarray(0),
             evaluations=xp.asarray(n),
             size=xp.asarray(n),
-            strategies=FourStrategies.fresh(self, n, task.dimension, xp),
+            strategies=FourStrategies.fresh(
+                self.prior, self.memory_size, int(rounded(self.archive_rate * n)), task.dimension, xp
+            ),
             handling=handling,
         )
 
@@ -94,11 +121,22 @@ class LSHADE44:
         elapsed = elapsed_share(state.evaluations, task)
         rule = state.handling.rule(population, elapsed, rng)
 
-        # One trial per living member, by a strategy that succeeds.
-        made = state.strategies.make(population.x, size, self, task, rng)
+        # Steps 1-5: one trial per living member, by a strategy drawn by its success rate.
+        made = state.strategies.make(
+            population.x,
+            size,
+            task,
+            rng,
+            pbest=self.pbest,
+            prior=self.prior,
+            least_share=self.least_share,
+            CR_deviation=self.CR_deviation,
+            randrl=self.randrl,
+        )
         trials = yield Ask(made.x, alive(n, size))
 
-        # A trial that is not worse replaces its parent, counts for its strategy and teaches its memory.
+        # Selection and bookkeeping: a trial that is not worse replaces its parent, counts for its strategy and teaches
+        # its memory; the parent goes to the archive.
         accepted = accepts(rule, trials, population)
         offspring = choose(accepted, trials, population)
         success = accepted & population.valid
@@ -107,7 +145,7 @@ class LSHADE44:
         learned = state.strategies.learn(made, population.x, success, gains, limit, rng.uniform(n))
         u_cut = rng.uniform(learned.archive.x.shape[0])
 
-        # The worst are removed, and as many of the archive at random.
+        # Population and archive reduction: the worst members and random points of the archive are removed.
         evaluations = state.evaluations + size
         fewer = linear_size(n, self.final_size, elapsed_share(evaluations, task))
         after = shrunk(offspring.take(state.handling.rank(rule, offspring, rng)), fewer)
@@ -120,7 +158,7 @@ class LSHADE44:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best of the last population."""
         return state.population.take(state.population.best()[None])
 

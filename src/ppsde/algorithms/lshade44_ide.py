@@ -1,8 +1,8 @@
 """LSHADE44+IDE: LSHADE44 searches for feasible points, then IDE for good ones among them.
 
 Tvrdik, Polakova, "A Simple Framework for Constrained Problems with Application of L-SHADE44 and IDE", IEEE Congress on
-Evolutionary Computation 2017, pp. 1436-1443. IDE: Tang, Dong, Liu, IEEE Transactions on Evolutionary Computation 19(4),
-2015, pp. 560-574.
+Evolutionary Computation 2017, pp. 1436-1443. IDE: Tang, Dong, Liu, "Differential Evolution With an
+Individual-Dependent Mechanism", IEEE Transactions on Evolutionary Computation 19(4), 2015, pp. 560-574.
 
 First LSHADE44 minimises the violation alone, until enough feasible points were found or its share of the budget is
 spent. Then IDE minimises the objective from these points, by the feasibility rule.
@@ -20,14 +20,8 @@ Deviations (the publication says / we do / because)
                             one measure for all methods
   budget                    overshot by less than a generation / met exactly / fairness
   and those of LSHADE44
+IDE's steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/lshade44_ide.py) fed the same draws; the printed D = 10 means.
-
-IDE: mutation and parameters that depend on the individual's rank.
-
-Tang, Dong, Liu, "Differential Evolution With an Individual-Dependent Mechanism", IEEE Transactions on Evolutionary
-Computation 19(4), 2015, pp. 560-574.
-
-A store of feasible points of fixed length, filled up with points that have no values.
 """
 
 from __future__ import annotations
@@ -39,15 +33,15 @@ import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace, order, when
+from ..checks import check_choices, check_count, check_range
 from ..parts.indices import best_index, place, uniform_index
-from ..parts.memory import by_rank
+from ..parts.memory import SPREAD, TINY, truncated_normal
 from ..parts.repairs import resample
-from ..parts.rules import Keys, Points, accepts, gain, ranking
-from ..parts.settings import check_choices, check_count, check_range
+from ..parts.rules import Points, accepts, gain, ranking
 from ..parts.sizing import alive, elapsed_share, first_points, inside, linear_size, rounded, shrunk, size_or_default
 from ..parts.strategies import FourStrategies
 from ..parts.variation import binomial, guided
-from ..population import Population, choose, forgotten, join
+from ..population import Keys, Population, choose, forgotten, join
 from ..streams import Stream
 
 
@@ -67,7 +61,7 @@ class State:
     generation: Array  # how many were made
     evaluations: Array
     size: Array
-    refining: Array  # bool: IDE has taken over
+    refining: Array  # bool: IDE runs
     found: Population  # feasible points found before that, at most as many as IDE has members
     strategies: FourStrategies
     individual: Individual
@@ -75,11 +69,37 @@ class State:
 
 @dataclass(frozen=True)
 class LSHADE44IDE:
-    """Settings; see the deviations above, and LSHADE44 for those that it has too."""
+    """Settings of LSHADE44+IDE; those from `population_size` on are of LSHADE44.
+
+    Parameters
+    ----------
+    refined_size
+        Number of members of IDE, and of feasible points that LSHADE44 looks for.
+    search_share
+        Largest share of the budget that LSHADE44 may use.
+    population_size
+        N_init, the number of members at the start; 18 D if None.
+    final_size
+        N_min, the number of members at the end of the budget.
+    memory_size
+        H, the number of cells in the memories of F and CR, for each strategy.
+    pbest
+        p: pbest is one of this share of best members.
+    archive_rate
+        Largest size of the archive, in population sizes.
+    prior
+        n0, the number of successes that every strategy begins with.
+    least_share
+        delta: when a strategy has a smaller share of the successes, all counts go back to the prior.
+    CR_deviation
+        Standard deviation of CR around a cell of its memory.
+    randrl
+        Order of the second and the worst of three in randrl/1: by rank, or random.
+    """
 
     refined_size: int = 125
     search_share: float = 0.5
-    population_size: int | None = None  # of LSHADE44 at the start; 18 D if not given
+    population_size: int | None = None
     final_size: int = 4
     memory_size: int = 6
     pbest: float = 0.11
@@ -117,7 +137,9 @@ class LSHADE44IDE:
             size=xp.asarray(n),
             refining=xp.asarray(False),
             found=some_feasible(m, blank.take(slice(0, m)), points, rng.uniform(m + n)),
-            strategies=FourStrategies.fresh(self, n, task.dimension, xp),
+            strategies=FourStrategies.fresh(
+                self.prior, self.memory_size, int(rounded(self.archive_rate * n)), task.dimension, xp
+            ),
             individual=Individual.fresh(task.max_evaluations, m, xp),
         )
 
@@ -125,14 +147,24 @@ class LSHADE44IDE:
         xp = namespace(state.population.f)
         n, m = state.population.size, self.refined_size
 
-        # Are there enough feasible points, or is the time for them over?
+        # Transition to IDE: are there enough feasible points, or is the share of LSHADE44 spent?
         spent = state.evaluations >= self.search_share * task.max_evaluations
         ready = ~state.refining & ((state.found.valid.sum() == m) | spent)
         state = when(ready, lambda: self._hand_over(state, task), state)
         population, size, refining, rule = state.population, state.size, state.refining, Aim(state.refining)
 
-        # One trial per living member, by LSHADE44 or by IDE.
-        made = state.strategies.make(population.x, size, self, task, rng)
+        # One trial per living member, by LSHADE44 on the violation or by IDE.
+        made = state.strategies.make(
+            population.x,
+            size,
+            task,
+            rng,
+            pbest=self.pbest,
+            prior=self.prior,
+            least_share=self.least_share,
+            CR_deviation=self.CR_deviation,
+            randrl=self.randrl,
+        )
         refined = state.individual.trials(population.x, m, task, rng)
         trials = yield Ask(xp.where(refining, refined, made.x), alive(n, size))
 
@@ -175,7 +207,7 @@ class LSHADE44IDE:
             individual=Individual.fresh(task.max_evaluations - state.evaluations, m, xp),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The best of the last population."""
         return state.population.take(state.population.best()[None])
 
@@ -194,7 +226,7 @@ PATIENCE = 0.1  # of all generations, with too few successes, before bases are d
 
 @dataclass(frozen=True)
 class Individual:
-    """How far an IDE has come."""
+    """The state of IDE: how far it has come, and which base its mutants have."""
 
     made: Array  # generations
     total: Array  # generations that it will have
@@ -203,13 +235,13 @@ class Individual:
 
     @classmethod
     def fresh(cls, evaluations: Array | float, n: int, xp: Any = np) -> Individual:
-        """With so many evaluations to come for n members."""
+        """An IDE with n members that has so many evaluations left."""
         total = xp.maximum(rounded(evaluations / n), 1)
         return cls(xp.asarray(0), xp.asarray(total), xp.asarray(0), xp.asarray(False))
 
     @property
     def superior_share(self) -> Array:
-        """Of the population: about a tenth for long, all at the end."""
+        """ps, the share of superior members: about a tenth for most of the run, all at the end."""
         return 0.1 + 0.9 * 10.0 ** (5.0 * (self.made / self.total - 1.0))
 
     def trials(self, x: Array, n: int, task: Task, rng: Stream) -> Array:
@@ -217,9 +249,10 @@ class Individual:
         xp = namespace(x)
         m, d = x.shape
         i = xp.arange(m)
-        u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_kept = rng.uniform(8, m)
+        u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_certain = rng.uniform(8, m)
         u_where, u_value, u_cross, u_repair = rng.uniform(4, m, d)
 
+        # Steps 1 and 2: four distinct members; the base is the target, or in the second stage a random member.
         other = uniform_index(u_base, n, i)
         r1 = uniform_index(u_1, n, i, other)
         r2 = uniform_index(u_2, n, i, other, r1)
@@ -229,19 +262,25 @@ class Individual:
         led = (base >= superior) & (r1 >= superior)  # an inferior base is led by a superior member
         r1 = xp.where(led, best_index(u_superior, superior, i, other, r2, r3), r1)
 
+        # Steps 3-6: x_base + F (x_r1 - x_base) + F (x_r2 - d), d a perturbed x_r3; crossover; resampling out of bounds.
         perturbed = xp.where(u_where < 0.1 * self.superior_share, inside(task, u_value), x[r3])
         F, CR = by_rank(base, n, u_F), by_rank(i, n, u_CR)
         mutants = guided(xp.concatenate([x, perturbed]), base, r1, r2, m + i, F, F)
-        trials = binomial(mutants, x, CR, u_cross, place(u_kept, d))
+        trials = binomial(mutants, x, CR, u_cross, place(u_certain, d))
         return resample(trials, task.lower, task.upper, x, u_repair)
 
     def after(self, success_share: Array) -> Individual:
-        """A generation later, in which that share of the trials replaced their parents."""
+        """The state a generation later, in which that share of the trials replaced their parents (stage switch)."""
         xp = namespace(success_share)
         threshold = xp.where(self.made >= self.total // 2, LATE_THRESHOLD, 0.0)
         idle = xp.where(success_share <= threshold, self.idle + 1, 0)
         switch = idle >= PATIENCE * self.total
         return Individual(self.made + 1, self.total, idle, self.random_base | switch)
+
+
+def by_rank(rank: Array, n: Array | int, u: Array) -> Array:
+    """F or CR per rank 0 .. n - 1, the better the smaller: normal around (rank + 1) / n, in (0, 1]; u uniform."""
+    return truncated_normal((rank + 1) / n, u, SPREAD, least=TINY, falling=True)
 
 
 def without_values(x: Array, points: Population) -> Population:
@@ -253,7 +292,7 @@ def without_values(x: Array, points: Population) -> Population:
 
 
 def some_feasible(count: int, found: Population, points: Population, u: Array) -> Population:
-    """The feasible points of both, a random choice of `count` where there are more; then as many without values."""
+    """The feasible points of both, a random `count` of them if there are more, filled up with points without values."""
     together = join(found, points)
     feasible = together.feasible
     known = choose(feasible, together, forgotten(together))

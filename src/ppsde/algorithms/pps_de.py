@@ -23,23 +23,20 @@ Deviations (the publication says / we do / because)
   crossover there           not given / `current_to_rand_crossover` none / LSHADE44
   NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 40 / few variables need room too
   Gmax                      overshoots / the last generation is cut at the budget / fairness
-Additions of the default, which `PUBLISHED` goes without, because the published push can end in a population without
+Additions of the default, which `PUBLISHED` switches off, because the published push can end in a population without
 spread at an infeasible point, from where no pull leads out (C15, C24):
   epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share
                             `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales
   length of push and pull   until Tc / `push_limit`, `push_growth`, `pull_length`: shares of the generations, of which a
                             short run leaves less to the push / small budgets end feasible
-  when all has stagnated    nothing / begin anew after `patience` generations in which epsilon is 0, or all members
+  when all has stagnated    nothing / a new cycle after `patience` generations in which epsilon is 0, or all members
                             violate alike, so that no epsilon can lead them out / the budget is there to be used
   every second cycle        nothing / `reseed`: when the pull begins, the least violating points seen become the bottom
-                            half; each of its places has kept the best of the trials made in that place
+                            half; for each of its places the best of the trials made in that place was stored
   no feasible point yet     nothing / `rescue`: in the last generations the top half tries points around the least
                             violating one of the run instead of DE/rand/1 / a near miss is the worst of answers
+Step numbers (3.1 and so on) are those of the literal version, which follows the publication's pseudocode.
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
-
-Cycles: a search that has found all it will find begins anew with what is left of the budget.
-
-The least violating point of a run that has found none that is feasible, and trials close to it.
 """
 
 from __future__ import annotations
@@ -52,14 +49,20 @@ import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, when
-from ..parts.census import violate_alike
+from ..checks import check_choices, check_count, check_flag, check_range
 from ..parts.memory import Memory
-from ..parts.push_pull import Stage
+from ..parts.push_pull import ByQuantile, Improved, Polynomial, PushPull, Schedule, Stage
 from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
-from ..parts.settings import check_choices, check_count, check_flag, check_range
 from ..parts.sizing import first_points, inside, size_or_default
-from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
-from ..population import Population, better_rows, choose, forgotten, join, join_scores, reseeded
+from ..parts.strategies import (
+    CURRENT_TO_PBEST,
+    CURRENT_TO_RAND,
+    RAND,
+    Competition,
+    ThreeStrategies,
+    strategy_by_rate,
+)
+from ..population import Population, best_of_two, better_rows, choose, forgotten, join, join_scores, reseeded
 from ..streams import Stream
 
 
@@ -78,7 +81,69 @@ class State:
 
 @dataclass(frozen=True)
 class PPSDE:
-    """Settings; see the deviations above."""
+    """Settings of PPS-DE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members; 5 D but at least 40 if None.
+    memory_size
+        H, the number of cells in the memories of F and CR, for each strategy.
+    pbest
+        p: pbest is one of so many best members; a float is a share of NP.
+    strategy_window
+        Number of generations whose wins decide the strategies of the bottom half.
+    switch_window
+        L, the number of generations over which the objective must fall, or the push ends.
+    switch_threshold
+        Relative fall over that window that counts as stagnation.
+    switch_guard
+        Delta, the least absolute objective that the fall is relative to.
+    stagnation_of
+        The value that must stagnate: the minimum of f in the population, or f of its best point.
+    tau
+        Share by which epsilon shrinks per generation (schedule "improved").
+    alpha
+        Feasible share from which epsilon follows the polynomial instead (schedule "improved").
+    closes
+        Tc, the share of the generations after which epsilon is 0.
+    pick
+        The rule that picks the best of three trials: that of the stage, or feasibility.
+    pick_from
+        Pick the best trial per target, or the best T of all trials.
+    bottom_survival
+        The rule by which trials of the bottom half replace their targets.
+    success
+        The rule by which a trial must be better than its target to teach the memory.
+    teachers
+        The trials of the top half that teach: every one, or only those picked.
+    parents
+        How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
+    repair
+        How components out of bounds are brought back into the box.
+    K
+        Factor of the first difference of DE/current-to-rand/1: F, or a uniform number.
+    current_to_rand_crossover
+        Whether trials of DE/current-to-rand/1 are crossed with their targets.
+    schedule
+        How epsilon falls in the pull; "improved" is the publication's.
+    theta
+        Share of the population whose violation epsilon starts from (schedule "quantile").
+    cp
+        Power by which epsilon closes.
+    push_limit
+        Share of the generations left that a push may take, in a run as long as the publication's.
+    push_growth
+        Power by which that share falls with the length of shorter runs; 0: the same share in every run.
+    pull_length
+        Share of the generations in which epsilon closes after the switch; 0: only at `closes`.
+    patience
+        Number of generations without progress, epsilon being 0, after which a new cycle begins; 0: never.
+    reseed
+        Whether in every second cycle the least violating points seen become the bottom half when the pull begins.
+    rescue
+        Share of the generations, the last ones, that try points near the least violating one if none is feasible.
+    """
 
     population_size: int | None = None
     memory_size: int = 6
@@ -88,18 +153,9 @@ class PPSDE:
     switch_threshold: float = 1e-3
     switch_guard: float = 1e-6
     stagnation_of: Literal["minimum", "best"] = "minimum"
-    push_limit: float = 0.6  # the share of what is left that a push may take, in a run as long as the publication's
-    push_growth: float = 0.5  # of the limit with the length of shorter runs, a power; 0: the same share in every run
-    schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
-    theta: float = 0.9
     tau: float = 0.1
     alpha: float = 0.95
-    cp: float = 1.5
-    closes: float = 0.9  # the share of all generations after which epsilon is 0
-    pull_length: float = 0.5  # the share in which epsilon closes after the switch; 0: not before `closes`
-    patience: int = 30  # 0: never begin anew
-    reseed: bool = True
-    rescue: float = 0.01  # share of the generations, the last, for trials near the least violating point
+    closes: float = 0.9
     pick: Literal["stage", "feasibility"] = "stage"
     pick_from: Literal["target", "all"] = "target"
     bottom_survival: Literal["stage", "feasibility"] = "stage"
@@ -109,6 +165,16 @@ class PPSDE:
     repair: Literal["reflect", "clamp", "midpoint", "resample"] = "reflect"
     K: Literal["F", "random"] = "F"
     current_to_rand_crossover: bool = False
+    # From here on beyond the publication; `PUBLISHED` switches all of it off.
+    schedule: Literal["quantile", "improved", "polynomial"] = "quantile"
+    theta: float = 0.9
+    cp: float = 1.5
+    push_limit: float = 0.6
+    push_growth: float = 0.5
+    pull_length: float = 0.5
+    patience: int = 30
+    reseed: bool = True
+    rescue: float = 0.01
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -122,6 +188,8 @@ class PPSDE:
         check_flag(self, "reseed", "current_to_rand_crossover")
         check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
 
+    # 2 Initialise
+
     def start(self, task: Task, rng: Stream) -> Coroutine:
         points = yield first_points(task, size_or_default(self.population_size, task), rng)
         population = points.sorted()
@@ -132,6 +200,7 @@ class PPSDE:
     def _begin(
         self, population: Population, seen: Population, nearest: Population, generation: Array, cycle: Array
     ) -> State:
+        """The state at the beginning of a cycle."""
         xp = namespace(population.f)
         return State(
             population=population,
@@ -145,73 +214,73 @@ class PPSDE:
             memory=Memory.fresh(3, self.memory_size, xp),
         )
 
+    # 3 Generation
+
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         xp = namespace(state.population.f)
         n = state.population.size
         top = (n + 1) // 2
         total = task.max_evaluations // (n + 2 * top)
+        state, beyond = self._additions(state, total)
+        population, G = state.population, state.cycle.age + 1
 
-        # Has this cycle found all it will find, and is there time for another?
-        idle, ahead = state.cycle.idle, total - state.generation
-        anew = (idle >= self.patience) & (ahead > self.patience) & (self.patience > 0)
-        state = when(anew, lambda: self._next_cycle(state), state)
-        G = state.cycle.age + 1
-
-        # Push or pull?
+        # 3.1 Stage and epsilon: push or pull?
         left = total - state.generation + state.cycle.age  # for this cycle
-        stage = state.stage.advance(G, total, left, state.population, self)
+        stage = state.stage.advance(G, total, left, population, self._push_pull())
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
-        second = state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False)
-        begins = stage.pull & ~state.stage.pull & second
-        population = state.population
 
-        # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        # 3.2 Split: ranks 0 .. top - 1 are the top half, the others the bottom half.
         targets = xp.arange(3 * top) % top
         strategy = xp.arange(3 * top) // top
+        bottom = xp.arange(top, n)
+
+        # 3.3-3.5 Top half: three trials per target, strategy after strategy; the best of them goes on.
+        make = self._strategies()
         u = rng.uniform(3 * top, task.dimension)
-        x, F, CR = trials_of(population.x, targets, strategy, u, state.memory, self, task, rng)
-        x = when(anew, lambda: inside(task, u), x)
-        rescues = (ahead <= self.rescue * total) & is_near_miss(state.nearest)
-        near = (strategy == RAND)[:, None]
-        trials = yield when(rescues, lambda: xp.where(near, around(state.nearest, u, top, task), x), x)
+        x, F, CR = make.trials(population.x, targets, strategy, u, state.memory, task, rng)
+        trials = yield beyond.top(x, strategy, u, state.nearest, top, task)
         per_target = self.pick_from == "target"
         picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
+
+        # 3.6 Strategy rates, from the wins of the last generations, this one included.
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
         competition = state.competition.record(G, won)
-
-        # Bottom half: one trial per target, by a strategy that wins.
         rates = competition.rates(G)
-        bottom_strategy = strategy_by_rate(rng.uniform(n - top), rates)
-        bottom = xp.arange(top, n)
-        bottom_u = rng.uniform(n - top, task.dimension)
-        x, bottom_F, bottom_CR = trials_of(
-            population.x, bottom, bottom_strategy, bottom_u, state.memory, self, task, rng
-        )
-        bottom_trials = yield when(anew, lambda: inside(task, bottom_u), x)
 
-        # Replacement by the rule of the stage; learning from every trial that improves on its target.
+        # 3.7 Bottom half: one trial per target, by a strategy drawn by its rate.
+        bottom_strategy = strategy_by_rate(rng.uniform(n - top), rates)
+        bottom_u = rng.uniform(n - top, task.dimension)
+        x, bottom_F, bottom_CR = make.trials(population.x, bottom, bottom_strategy, bottom_u, state.memory, task, rng)
+        bottom_trials = yield beyond.bottom(x, bottom_u, task)
+
+        # 3.8 Replacement by the rule of the stage.
         offspring = join(trials.take(picked), bottom_trials)
         accepted = accepts(rules["stage"], offspring, population)
         if self.bottom_survival == "feasibility":
             accepted = xp.where(xp.arange(n) < top, accepted, accepts(rules["feasibility"], offspring, population))
         survivors = choose(accepted, offspring, population)
-        after = when(begins, lambda: reseeded(survivors, state.seen), survivors).sorted()
+
+        # 3.9 Success sets: every trial against its target as it was before the replacement; the gain is its weight.
         every = join_scores(trials, bottom_trials)
         gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
-        gains = when(rescues, lambda: xp.where(xp.arange(2 * top + n) < top, 0.0, gains), gains)
+        gains = beyond.gains(gains, top)
         if self.teachers == "picked":
             rows = xp.arange(2 * top + n)[:, None]
             gains = xp.where((rows[:, 0] >= 3 * top) | xp.any(rows == picked, axis=1), gains, 0.0)
+
+        # 3.10 Sort by feasibility.
+        pull_begins = stage.pull & ~state.stage.pull
+        after = beyond.survivors(survivors, state.seen, pull_begins).sorted()
         return State(
             population=after,
             generation=state.generation + 1,
-            cycle=state.cycle.older(after, stage.closed | when(stage.pull, lambda: violate_alike(after), stage.pull)),
+            cycle=state.cycle.older(after, can_be_idle(stage, after)),
             stage=stage,
-            seen=when(second & ~stage.pull, lambda: self._look(state.seen, trials, bottom_trials), state.seen),
+            seen=beyond.seen(state.seen, trials, bottom_trials, stage.pull),
             nearest=nearer(state.nearest, trials, bottom_trials),
             competition=competition,
             rates=rates,
-            memory=state.memory.learn(
+            memory=state.memory.learn(  # 3.11 Memories
                 xp.concatenate([strategy, bottom_strategy]),
                 xp.concatenate([F, bottom_F]),
                 xp.concatenate([CR, bottom_CR]),
@@ -219,8 +288,34 @@ class PPSDE:
             ),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def _push_pull(self) -> PushPull:
+        schedules: dict[str, Schedule] = {
+            "quantile": ByQuantile(self.theta, self.cp),
+            "improved": Improved(self.tau, self.alpha, self.cp),
+            "polynomial": Polynomial(self.cp),
+        }
+        return PushPull(
+            schedule=schedules[self.schedule],
+            switch_threshold=self.switch_threshold,
+            switch_guard=self.switch_guard,
+            stagnation_of=self.stagnation_of,
+            push_limit=self.push_limit,
+            push_growth=self.push_growth,
+            closes=self.closes,
+            pull_length=self.pull_length,
+        )
+
+    def _strategies(self) -> ThreeStrategies:
+        return ThreeStrategies(
+            parents=self.parents,
+            pbest=self.pbest,
+            repair=self.repair,
+            random_K=self.K == "random",
+            cross_current_to_rand=self.current_to_rand_crossover,
+        )
+
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {
@@ -232,26 +327,73 @@ class PPSDE:
             "rate_current_to_pbest": state.rates[CURRENT_TO_PBEST],
         }
 
-    def _look(self, seen: Population, trials: Population, bottom_trials: Population) -> Population:
-        """The least violating points seen, each place looking at the trials in the same place."""
-        best = best_of(Feasibility(), trials, 3)[: seen.size]
-        seen = better_rows(seen, trials.take(best))
-        return better_rows(seen, bottom_trials)
+    # Beyond the publication
+
+    def _additions(self, state: State, total: int) -> tuple[State, Additions]:
+        """The state, that of a new cycle if one begins, and what this generation does beyond the publication."""
+        xp = namespace(state.population.f)
+        idle, ahead = state.cycle.idle, total - state.generation
+        new_cycle = (idle >= self.patience) & (ahead > self.patience) & (self.patience > 0)
+        state = when(new_cycle, lambda: self._next_cycle(state), state)
+        return state, Additions(
+            new_cycle=new_cycle,
+            reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False),
+            # With rescue = 0 too in a generation that is cut by the budget and comes after all `total` whole ones.
+            rescuing=(ahead <= self.rescue * total) & is_near_miss(state.nearest),
+        )
 
     def _next_cycle(self, state: State) -> State:
-        """A new cycle. Its population is without values, so the coming generation replaces and learns nothing of it."""
+        """A new cycle. Its population has no values, so in its first generation every trial that has some replaces."""
         population, seen = forgotten(state.population), forgotten(state.seen)
         return self._begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
 
 
 # The reading of the publication that fits its printed table at D = 10 best.
 PUBLISHED = PPSDE(
-    push_limit=1.0, push_growth=0.0, schedule="improved", cp=2.0, pull_length=0.0, patience=0, reseed=False, rescue=0.0
+    schedule="improved", cp=2.0, push_limit=1.0, push_growth=0.0, pull_length=0.0, patience=0, reseed=False, rescue=0.0
 )
+
+
+@dataclass(frozen=True)
+class Additions:
+    """The part of a generation that is beyond the publication; `PUBLISHED` does nothing of it."""
+
+    new_cycle: Array  # bool: a cycle begins, so trials are points anywhere in the box
+    reseeding: Array  # bool: a second cycle, whose push stores points that become the bottom half when its pull begins
+    rescuing: Array  # bool: the end is near and no point is feasible, so points near the best one replace DE/rand/1
+
+    def top(self, x: Array, strategy: Array, u: Array, nearest: Population, top: int, task: Task) -> Array:
+        """The trials x (3 top, d) of the top half, or those made from u (3 top, d) in their place."""
+        x = when(self.new_cycle, lambda: inside(task, u), x)
+        replaced = (strategy == RAND)[:, None]
+        return when(self.rescuing, lambda: namespace(x).where(replaced, around(nearest, u, top, task), x), x)
+
+    def bottom(self, x: Array, u: Array, task: Task) -> Array:
+        """The trials x (n - top, d) of the bottom half, or those made from u in their place."""
+        return when(self.new_cycle, lambda: inside(task, u), x)
+
+    def gains(self, gains: Array, top: int) -> Array:
+        """The gains of all trials, 0 for those that no strategy made."""
+        xp = namespace(gains)
+        return when(self.rescuing, lambda: xp.where(xp.arange(gains.shape[0]) < top, 0.0, gains), gains)
+
+    def survivors(self, survivors: Population, seen: Population, pull_begins: Array) -> Population:
+        """The survivors, their last ones replaced by the points seen if the population is reseeded now."""
+        return when(pull_begins & self.reseeding, lambda: reseeded(survivors, seen), survivors)
+
+    def seen(self, seen: Population, trials: Population, bottom_trials: Population, pull: Array) -> Population:
+        """The least violating points seen in the push, for each place the best of those tried in that place."""
+
+        def updated() -> Population:
+            best = best_of(Feasibility(), trials, 3)[: seen.size]
+            return better_rows(better_rows(seen, trials.take(best)), bottom_trials)
+
+        return when(self.reseeding & ~pull, updated, seen)
 
 
 LEAST_FALL = 1e-9  # share of |f| by which the best must fall to count as progress
 LEAST_FALL_OF_VIOLATION = 1e-6
+SAME = 1e-9  # relative difference up to which violations count as the same
 
 
 @dataclass(frozen=True)
@@ -270,7 +412,7 @@ class Cycle:
         return cls(xp.asarray(number), xp.asarray(0), xp.asarray(0), infinite, infinite)
 
     def older(self, population: Population, counts: Array) -> Cycle:
-        """A generation later, with the population sorted best first; only generations where `counts` can be idle."""
+        """The cycle a generation later; the population is sorted best first, and only if `counts` can it be idle."""
         xp = namespace(self.f)
         violation, f = population.violation[0], population.f[0]
         size = when(self.f < np.inf, lambda: abs(self.f), 0.0)
@@ -281,30 +423,37 @@ class Cycle:
         return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)
 
 
-WIDEST, NARROWEST = 1, 8  # decades below the width of the box
+def can_be_idle(stage: Stage, population: Population) -> Array:
+    """Whether the pull can lead no further: epsilon is 0, or all points, sorted best first, violate alike."""
+    return stage.closed | when(stage.pull, lambda: violate_alike(population), stage.pull)
+
+
+def violate_alike(population: Population) -> Array:
+    """Whether all points, sorted best first, are infeasible by the same amount, so that no epsilon tells them apart."""
+    least = population.violation[0]
+    return (least > 0.0) & (least < np.inf) & (population.largest_violation <= least * (1.0 + SAME))
 
 
 def nearer(nearest: Population, *populations: Population) -> Population:
-    """The best point (one row) of it and the populations; once it is feasible, others are no more looked at."""
+    """The best point, one row, of `nearest` and the populations; the first feasible one stays."""
     for points in populations:
-        nearest = when(nearest.violation[0] > 0.0, partial(_better, nearest, points), nearest)
+        nearest = when(nearest.violation[0] > 0.0, partial(best_of_two, nearest, points), nearest)
     return nearest
 
 
-def _better(nearest: Population, points: Population) -> Population:
-    return better_rows(nearest, points.take(points.best()[None]))
-
-
 def is_near_miss(nearest: Population) -> Array:
-    """Whether it is infeasible, and known at all."""
+    """Whether the point, one row, has values and is infeasible."""
     violation = nearest.violation[0]
     return (violation > 0.0) & (violation < np.inf)
 
 
-def around(nearest: Population, u: Array, distances: int, task: Task) -> Array:
-    """Points (n, d) around it, made of uniform numbers: one far, each of the next closer, and so again.
+WIDEST, NARROWEST = 1, 8  # decades below the width of the box
 
-    How far is enough depends on how steep the constraints are, which nobody knows: so every distance has its turn.
+
+def around(nearest: Population, u: Array, distances: int, task: Task) -> Array:
+    """Points (n, d) around `nearest` from uniform numbers u (n, d), at so many distances in turn, each closer.
+
+    How close is close enough depends on how steep the constraints are, which is not known: so all distances are tried.
     """
     turn = np.arange(u.shape[0]) % distances / distances
     shares = 10.0 ** -(WIDEST + (NARROWEST - WIDEST) * turn)  # NumPy's own: a constant of compiled programs

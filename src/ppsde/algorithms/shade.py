@@ -4,7 +4,7 @@ Tanabe, Fukunaga, "Success-History Based Parameter Adaptation for Differential E
 Computation 2013, pp. 71-78.
 
 Every member makes one trial by DE/current-to-pbest/1/bin with an archive of replaced parents. F and CR are drawn around
-a cell of a memory, which remembers the means of what did well lately, weighted by how well it did.
+a cell of a memory, which stores the means of what did well lately, weighted by how well it did.
 
 Deviations (the publication says / we do / because)
   no constraints            the smaller f is better / `rule` decides, and the gain is what it measures / constraints
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_count, check_range
 from ..parts.archive import Archive, pbest_trials
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
 from ..parts.rules import accepts, gain
-from ..parts.settings import check_count, check_range
 from ..parts.sizing import elapsed_share, first_points, rounded
 from ..population import Population, choose
 from ..streams import Stream
@@ -39,12 +39,26 @@ class State:
 
 @dataclass(frozen=True)
 class SHADE:
-    """Settings; see the deviations above."""
+    """Settings of SHADE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members.
+    memory_size
+        H, the number of cells in the memories of F and CR.
+    largest_pbest
+        p_i, the share of best members that pbest is one of, is uniform from 2 / NP to this.
+    archive_rate
+        Largest size of the archive, in population sizes.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    """
 
     population_size: int = 100
     memory_size: int = 100
-    largest_pbest: float = 0.2  # p_i is uniform from 2 / NP to this share
-    archive_rate: float = 1.0  # of the population
+    largest_pbest: float = 0.2
+    archive_rate: float = 1.0
     rule: str = "feasibility"
 
     def __post_init__(self) -> None:
@@ -74,7 +88,7 @@ class SHADE:
         elapsed = elapsed_share((state.generation + 1) * n, task)
         rule = state.handling.rule(population, elapsed, rng)
 
-        # F and CR around a cell of the memory, pbest among a share of the best, both anew for every member.
+        # F and CR around a cell of the memory, pbest among a share of the best, both drawn for every member.
         strategy = xp.zeros(n, dtype=int)
         u_cell, u_F, u_share, u_archive = rng.uniform(4, n)
         F, CR = state.memory.draw(strategy, u_cell, u_F, rng.normal(n))
@@ -83,7 +97,7 @@ class SHADE:
         best = xp.maximum(rounded(share * n), 2)
         trials = yield pbest_trials(population.x, state.archive, F, CR, best, n, task, rng)
 
-        # A trial that is not worse replaces its parent; one that is better sends it to the archive, and teaches.
+        # A trial that is not worse replaces its parent; a better one sends it to the archive and teaches the memory.
         accepted = accepts(rule, trials, population)
         gains = gain(rule, trials, population)
         after = choose(accepted, trials, population)
@@ -95,8 +109,8 @@ class SHADE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
-        return kept
+    def answer(self, state: State, best_member: Population) -> Population:
+        return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
         return {

@@ -19,32 +19,33 @@ Deviations (known of it / we do / because)
   bounds                 not known / `repair` clamp / its successor
   local search           by mutation of good points / `local_steps` 1 trial a generation around the best / a guess
 Checked against: a literal version (tests/reference/ude.py) fed the same draws; the printed D = 10 means.
-
-A rule for blocks of trials: each block is judged as a population of its own.
-
-Local steps: a few trials around the best member, of which the best takes its place.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
+from ..checks import check_choices, check_count, check_range
 from ..parts.handling import Handling, check_rule, first_ranked, handling_of
 from ..parts.indices import place, uniform_index
-from ..parts.memory import ParameterPool
+from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
-from ..parts.rules import Fixed, Keys, Penalty, Points, Rule, accepts, best_of, ranking
-from ..parts.settings import check_choices, check_count, check_range
+from ..parts.rules import Fixed, Penalty, Points, Rule, accepts, best_of, ranking
 from ..parts.sizing import elapsed_share, first_points, size_or_default
-from ..parts.strategies import CURRENT_TO_PBEST, CURRENT_TO_RAND, RAND, Competition, strategy_by_rate, trials_of
+from ..parts.strategies import (
+    CURRENT_TO_PBEST,
+    CURRENT_TO_RAND,
+    RAND,
+    Competition,
+    ThreeStrategies,
+    strategy_by_rate,
+)
 from ..parts.variation import binomial, rand_1
-from ..population import Population, Scores, choose, join
+from ..population import Keys, Population, Scores, choose, join
 from ..streams import Stream
-
-POOL = ParameterPool(((0.9, 0.9), (0.5, 0.5)))
 
 
 @dataclass(frozen=True)
@@ -57,18 +58,36 @@ class State:
 
 @dataclass(frozen=True)
 class UDE:
-    """Settings; see the deviations above."""
+    """Settings of UDE.
+
+    Parameters
+    ----------
+    population_size
+        NP, the number of members; D but at least 12 if None.
+    pbest
+        pbest is one of so many best members.
+    strategy_window
+        Number of generations whose wins decide the strategies of the bottom half.
+    parents
+        How parents are drawn: ranked in the top half, ranked for DE/rand/1, the best of three as base, or uniform.
+    repair
+        How components out of bounds are brought back into the box.
+    local_steps
+        Number of trials around the best member in a generation.
+    rule
+        Name of the constraint-handling technique; see docs/rules.md.
+    penalty_weight
+        Weight of the violation in the rule "static-penalty".
+    """
 
     population_size: int | None = None
     pbest: int = 3
     strategy_window: int = 25
     parents: Literal["ranked-rand", "ranked-top", "best-of-three", "uniform"] = "ranked-rand"
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
-    local_steps: int = 1  # trials around the best member in a generation
+    local_steps: int = 1
     rule: str = "static-penalty"
-    penalty_weight: float = 100.0  # of that rule
-    K: ClassVar[str] = "F"
-    current_to_rand_crossover: ClassVar[bool] = False
+    penalty_weight: float = 100.0
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -103,10 +122,11 @@ class UDE:
         rule = state.handling.rule(population, elapsed, rng)
 
         # Top half: three trials per target, strategy after strategy; the best of them goes on.
+        make = ThreeStrategies(self.parents, self.pbest, self.repair)
         targets = xp.arange(3 * top) % top
         strategy = xp.arange(3 * top) // top
         u = rng.uniform(3 * top, task.dimension)
-        trials = yield trials_of(population.x, targets, strategy, u, POOL, self, task, rng)[0]
+        trials = yield make.trials(population.x, targets, strategy, u, Pairs(), task, rng)[0]
         picked = best_of(Blockwise(rule, top), trials, 3)
         won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
 
@@ -114,15 +134,15 @@ class UDE:
         bottom_strategy = strategy_by_rate(rng.uniform(n - top), state.competition.rates(G))
         u = rng.uniform(n - top, task.dimension)
         bottom = xp.arange(top, n)
-        bottom_trials = yield trials_of(population.x, bottom, bottom_strategy, u, POOL, self, task, rng)[0]
+        bottom_trials = yield make.trials(population.x, bottom, bottom_strategy, u, Pairs(), task, rng)[0]
 
-        # Replacement, ranks anew, and a step around the best.
+        # Replacement, new ranks, and local search around the best.
         offspring = join(trials.take(picked), bottom_trials)
         after = choose(accepts(rule, offspring, population), offspring, population)
         after = after.take(state.handling.rank(rule, after, rng))
         if self.local_steps:
             steps = yield around_the_best(after.x, self.local_steps, task, rng)
-            after = with_the_best_of(rule, steps, after)
+            after = with_best_replaced(rule, steps, after)
         return State(
             population=after,
             generation=G,
@@ -130,7 +150,7 @@ class UDE:
             handling=state.handling.after(after, elapsed),
         )
 
-    def answer(self, state: State, kept: Population) -> Population:
+    def answer(self, state: State, best_member: Population) -> Population:
         """The first of the last population: the best by the rule, feasible or not."""
         return state.population.take(slice(0, 1))
 
@@ -144,8 +164,19 @@ class UDE:
 
 
 @dataclass(frozen=True)
+class Pairs:
+    """Pairs of F and CR in place of a memory: nothing is learned."""
+
+    pairs: tuple[tuple[float, float], ...] = ((0.9, 0.9), (0.5, 0.5))
+
+    def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
+        """F and CR (m,), the pair drawn with the number that would draw a cell of a memory."""
+        return any_pair(self.pairs, u_cell)
+
+
+@dataclass(frozen=True)
 class Blockwise:
-    """A rule that treats members differently treats row k of every block of `size` rows like member k."""
+    """A rule applied to each block of `size` rows separately, so that row k of every block is judged as member k."""
 
     rule: Rule
     size: int
@@ -159,18 +190,18 @@ class Blockwise:
 
 
 def around_the_best(x: Array, count: int, task: Task, rng: Stream) -> Array:
-    """x_best + F (x_r1 - x_r2), crossed with the best, F and CR uniform: points (count, d) of x (n, d), best first."""
+    """Trials (count, d) x_best + F (x_r1 - x_r2), crossed with the best, F and CR uniform; x (n, d) is best first."""
     xp = namespace(x)
     n, d = x.shape
-    F, CR, u1, u2, u_kept = rng.uniform(5, count)
+    F, CR, u1, u2, u_certain = rng.uniform(5, count)
     best = xp.zeros(count, dtype=int)
     r1 = uniform_index(u1, n, best)
     r2 = uniform_index(u2, n, best, r1)
     mutants = mirrored(rand_1(x, best, r1, r2, F), task.lower, task.upper)
-    return binomial(mutants, xp.broadcast_to(x[0], (count, d)), CR, rng.uniform(count, d), place(u_kept, d))
+    return binomial(mutants, xp.broadcast_to(x[0], (count, d)), CR, rng.uniform(count, d), place(u_certain, d))
 
 
-def with_the_best_of(rule: Rule, steps: Population, population: Population) -> Population:
+def with_best_replaced(rule: Rule, steps: Population, population: Population) -> Population:
     """The population, best first, with its best member replaced by the best of the steps unless that is worse."""
     xp = namespace(population.f)
     step = steps.take(ranking(rule, steps)[:1])

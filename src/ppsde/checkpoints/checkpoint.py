@@ -17,7 +17,8 @@ import numpy as np
 
 from ..algorithm import Algorithm
 from ..engines.run import Run
-from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Outcome
+from ..evaluation.evaluate import NO_COSTS, Costs
+from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
 from ..population import Population
 from . import state_file
 from .journal import Journal, Known
@@ -26,7 +27,7 @@ from .state_tree import described, flatten, rebuild, restored
 
 KIND = "run"  # what such a file says it holds
 MISFITS = 10  # values of another form than before, and none of that form, that show a function to be another
-_NOTHING: Mapping[int, Outcome] = MappingProxyType({})
+_NOTHING: Mapping[int, Noted] = MappingProxyType({})
 
 
 class CheckpointWarning(UserWarning):
@@ -34,13 +35,13 @@ class CheckpointWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Resumed:
-    """What a checkpoint holds."""
+class Stored:
+    """The contents of a checkpoint."""
 
     run: Run
     checkpoint: Checkpoint  # to be continued
-    about: dict[str, Any]  # what the writer said of the problem
-    account: dict[str, Any]  # and of what the run had cost
+    about: dict[str, Any]  # the request, as `Request.stored` gave it
+    costs: dict[str, Any]  # the counters, as of `Costs`
     failures: list[Failure]
 
 
@@ -76,7 +77,7 @@ class Checkpoint:
         try:
             _check_free(Path(path))  # now that nobody else can make it
             sweep(self.path)  # what was left where the very first state was being written
-            self._store(run, (), {})
+            self._store(run, (), NO_COSTS)
         except BaseException:
             self._journal.close()
             if not self.path.exists():
@@ -92,7 +93,7 @@ class Checkpoint:
         algorithm: Algorithm | None = None,
         every: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
-    ) -> Resumed:
+    ) -> Stored:
         """The run that the checkpoint is of, and the checkpoint, ready to be continued.
 
         An algorithm that is not in `ppsde.ALGORITHMS` must be given.
@@ -103,7 +104,7 @@ class Checkpoint:
         try:
             found = state_file.read(Path(path))  # as it is now that nobody else writes it
             with state_file.naming(Path(path)):
-                run, about, account, failures = _contents(found, algorithm)
+                run, about, costs, failures = _contents(found, algorithm)
             checkpoint._about = about
             checkpoint._doubted = run.best
             checkpoint._stored, checkpoint._over = run.requests, run.wanted is None
@@ -113,7 +114,7 @@ class Checkpoint:
         except BaseException:
             checkpoint._journal.close()
             raise
-        return Resumed(run, checkpoint, about, account, failures)
+        return Stored(run, checkpoint, about, costs, failures)
 
     def _open(self, path: Path, about: dict[str, Any], every: float, clock: Callable[[], float]) -> None:
         if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < np.inf:
@@ -127,26 +128,26 @@ class Checkpoint:
         self._empty = False  # begun here, and nothing evaluated yet
         self._known: Known = {}
         self._doubted: Population | None = None  # a point of the form that the function has to show first
-        self._held: list[tuple[int, int, Outcome]] = []  # what it returned instead, so far
+        self._held: list[tuple[int, int, Noted]] = []  # what it returned instead, so far
         self._journal_path: Path = Path(os.path.realpath(path) + ".journal")
         self._journal: Journal = Journal(self._journal_path, clock)
 
-    def known(self, request: int) -> Mapping[int, Outcome]:
-        """What is known of a request's rows from before the run was taken up again."""
+    def known(self, request: int) -> Mapping[int, Noted]:
+        """The rows of a request that finished before the run was resumed."""
         return self._known.get(request, _NOTHING)
 
-    def note(self, request: int, row: int, outcome: Outcome) -> None:
-        """Keep what became of a row of a request. A disk that is full is a warning, not the end of the run."""
-        noted = [(request, row, outcome)]
+    def note(self, request: int, row: int, noted: Noted) -> None:
+        """Store a row of a request that has finished. A full disk is a warning, not the end of the run."""
+        new = [(request, row, noted)]
         self._noted, self._empty = max(self._noted, request), False
         if self._doubted is not None:
-            if _misfits(outcome, self._doubted):
-                self._held += noted
+            if _misfits(noted, self._doubted):
+                self._held += new
                 return
-            if outcome.status in (OK, INVALID):
-                self._doubted, self._held, noted = None, [], self._held + noted
+            if noted.status in (OK, INVALID):
+                self._doubted, self._held, new = None, [], self._held + new
         try:
-            for one in noted:
+            for one in new:
                 self._journal.note(*one)
         except OSError as error:
             self._complain(error)
@@ -155,14 +156,13 @@ class Checkpoint:
         self,
         run: Run,
         failures: Sequence[Failure] = (),
-        account: Mapping[str, Any] = MappingProxyType({}),
+        costs: Costs = NO_COSTS,
         *,
         now: bool = False,
     ) -> bool:
         """Store the state, if a generation has just ended and it is time, or `now`; whether that was done.
 
-        To be called whenever the run was given values. A disk that is full is a warning, not the end of the run.
-        `account` is what the run has cost, in plain values as `about`.
+        To be called whenever the run was given values. A full disk is a warning, not the end of the run.
         """
         if self._doubted is not None and len(self._held) >= MISFITS:
             form = f"{self._doubted.g.shape[1]} inequalities and {self._doubted.h.shape[1]} equalities"
@@ -177,7 +177,7 @@ class Checkpoint:
         if run.requests == self._stored or (not now and self._clock() - self._written < self.every):
             return False
         try:
-            self._store(run, failures, account)
+            self._store(run, failures, costs)
         except (OSError, CheckpointError) as error:
             self._complain(error)
             return False
@@ -208,12 +208,12 @@ class Checkpoint:
                 self._journal_path.unlink()
         self.close()
 
-    def _store(self, run: Run, failures: Sequence[Failure], account: Mapping[str, Any]) -> None:
+    def _store(self, run: Run, failures: Sequence[Failure], costs: Costs) -> None:
         arrays: dict[str, np.ndarray] = {}
         content = {
             "kind": KIND,
             "about": {key: flatten(value, f"about.{key}", arrays, {}) for key, value in self._about.items()},
-            "account": {key: flatten(value, f"account.{key}", arrays, {}) for key, value in account.items()},
+            "account": {key: flatten(value, f"account.{key}", arrays, {}) for key, value in vars(costs).items()},
             **described(run.snapshot(), arrays),
         }
         _flatten_failures(failures, arrays)
@@ -247,11 +247,11 @@ def _check_free(path: Path) -> None:
         raise CheckpointError(f"{path} exists already: resume it, remove it, or take another name")
 
 
-def _misfits(outcome: Outcome, point: Population) -> bool:
-    """Whether the function returned something of another form than what it returned for this point."""
-    if outcome.status not in (OK, INVALID):
-        return outcome.status == MALFORMED
-    return (len(outcome.g), len(outcome.h)) != (point.g.shape[1], point.h.shape[1])
+def _misfits(noted: Noted, point: Population) -> bool:
+    """Whether the function returned something of another form than it returned for this point."""
+    if noted.status not in (OK, INVALID):
+        return noted.status == MALFORMED
+    return (len(noted.g), len(noted.h)) != (point.g.shape[1], point.h.shape[1])
 
 
 def _contents(
@@ -260,14 +260,14 @@ def _contents(
     content = found.content
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CheckpointError("it does not hold a run of minimize")
-    about, account = (_told(content.get(name), found.arrays) for name in ("about", "account"))
+    about, costs = (_rebuilt(content.get(name), found.arrays) for name in ("about", "account"))
     run = restored(content, found.arrays, algorithm)
-    return run, about, account, _rebuild_failures(found.arrays, run.task.dimension)
+    return run, about, costs, _rebuild_failures(found.arrays, run.task.dimension)
 
 
-def _told(described: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _rebuilt(described: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     if not isinstance(described, dict):
-        raise CheckpointError("it does not tell of its problem")
+        raise CheckpointError("it does not store its request")
     return {key: rebuild(value, arrays, {}) for key, value in described.items()}
 
 

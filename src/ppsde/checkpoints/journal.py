@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..evaluation.values import Outcome
+from ..evaluation.values import Noted
 from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
 VERSION = 1
 SYNC_EVERY = 1.0  # seconds after which what was noted is brought to the disk; a killed process loses none of it anyway
 
-Known = dict[int, dict[int, Outcome]]  # outcomes by number of the request, then by row
+Known = dict[int, dict[int, Noted]]  # by number of the request, then by row
 
 _HEADER = struct.Struct(f"<8sI{DIGEST}s")
 _FRAME = struct.Struct("<II")  # length and checksum
@@ -39,7 +39,7 @@ _choosing = threading.Lock()
 
 
 class Journal:
-    """Appends outcomes to a file, which belongs to one run of one process at a time."""
+    """Appends finished rows to a file, which belongs to one run of one process at a time."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
@@ -74,9 +74,9 @@ class Journal:
         os.ftruncate(self._file, end)
         return known
 
-    def note(self, request: int, row: int, outcome: Outcome) -> None:
-        """Append what became of a row of a request."""
-        record = packed(request, row, outcome)
+    def note(self, request: int, row: int, noted: Noted) -> None:
+        """Append a row of a request that has finished."""
+        record = packed(request, row, noted)
         self._append(record if self._end else self._header + record)  # where the disk had no room for the header
         if self._clock() - self._synced > SYNC_EVERY:
             self.sync()
@@ -105,12 +105,12 @@ class Journal:
         self._end += len(data)
 
 
-def packed(request: int, row: int, outcome: Outcome) -> bytes:
-    """An outcome as a record."""
-    g, h = np.asarray(outcome.g, "<f8"), np.asarray(outcome.h, "<f8")
-    status, error = outcome.status.encode(), outcome.error.encode(errors="surrogatepass")
-    start = _RECORD.pack(request, row, outcome.f, outcome.seconds, g.size, h.size, len(status))
-    record = b"".join((start, g.tobytes(), h.tobytes(), status, error))
+def packed(request: int, row: int, noted: Noted) -> bytes:
+    """A finished row as a record."""
+    g, h = np.asarray(noted.g, "<f8"), np.asarray(noted.h, "<f8")
+    status, reason = noted.status.encode(), noted.reason.encode(errors="surrogatepass")
+    start = _RECORD.pack(request, row, noted.f, noted.seconds, g.size, h.size, len(status))
+    record = b"".join((start, g.tobytes(), h.tobytes(), status, reason))
     return _FRAME.pack(len(record), zlib.crc32(record)) + record
 
 
@@ -129,22 +129,22 @@ def records(data: bytes, digest: bytes) -> tuple[Known, int]:
         if len(record) < length or length < _RECORD.size or zlib.crc32(record) != checksum:
             return known, end
         try:
-            request, row, outcome = _unpacked(record)
+            request, row, noted = _unpacked(record)
         except ValueError:  # a checksum that fits what nothing here writes
             return known, end
-        known.setdefault(request, {})[row] = outcome
+        known.setdefault(request, {})[row] = noted
         end = start + length
 
 
-def _unpacked(record: bytes) -> tuple[int, int, Outcome]:
+def _unpacked(record: bytes) -> tuple[int, int, Noted]:
     request, row, f, seconds, p, q, status_length = _RECORD.unpack_from(record)
     texts = _RECORD.size + 8 * (p + q)
     if texts + status_length > len(record):
         raise ValueError("a record speaks of more than it holds")
     values = np.frombuffer(record[_RECORD.size : texts], "<f8").astype(float)
     status = record[texts : texts + status_length].decode()
-    error = record[texts + status_length :].decode(errors="surrogatepass")
-    return request, row, Outcome(status, f, values[:p], values[p:], seconds, error)
+    reason = record[texts + status_length :].decode(errors="surrogatepass")
+    return request, row, Noted(f, values[:p], values[p:], seconds, status, reason)
 
 
 def _read(file: int) -> bytes:

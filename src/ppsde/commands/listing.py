@@ -36,7 +36,7 @@ def add(group: Any) -> None:
         "The methods of `solve --method`.",
         "ppsde list algorithms --verbose",
     )
-    listing.add_argument("--verbose", action="store_true", help="also their settings, with the defaults")
+    listing.add_argument("--verbose", action="store_true", help="also their settings, with defaults and meanings")
     listing.set_defaults(run=list_algorithms)
     listing = command(kinds, "suites", "the benchmark suites", "The suites of problems.", "ppsde list suites")
     listing.set_defaults(run=list_suites)
@@ -56,16 +56,13 @@ def add(group: Any) -> None:
 
 
 def list_algorithms(arguments: Namespace) -> int:
-    from ..algorithms import ALGORITHMS
+    from ..algorithms import ALGORITHMS, settings_of
 
     print(table(("method", "title"), [(name, _title(algorithm)) for name, algorithm in ALGORITHMS.items()]))
     if arguments.verbose:
         for name, algorithm in ALGORITHMS.items():
-            rows = [
-                (f.name, repr(getattr(algorithm, f.name)), str(f.type).removeprefix("Literal"))
-                for f in dataclasses.fields(algorithm)
-            ]
-            print(f"\n{heading(f'settings of {name}')}\n{table(('--option', 'default', 'may be'), rows)}")
+            rows = [(s.name, repr(s.default), f"{s.meaning} ({s.type})".strip()) for s in settings_of(algorithm)]
+            print(f"\n{heading(f'settings of {name}')}\n{table(('--option', 'default', 'meaning'), rows)}")
     return FOUND
 
 

@@ -12,22 +12,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import __version__
 from ..algorithms import make
 from ..checkpoints.checkpoint import peek
-from ..durations import times
+from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
+from ..minimize import CHECKPOINT_EVERY, minimize, resume
 from ..problem import Optimum, Problem
-from ..result import FAILED, ConstraintReport
-from ..search import CHECKPOINT_EVERY
-from ..status import ERROR, INTERRUPTED, TIME_UP
+from ..progress import times
 from . import exit_status
 from .parsing import command, instance, opened, settings_of
 from .text import printable, table
+
+if TYPE_CHECKING:
+    from ..result import ConstraintReport
 
 PICTURES = (".png", ".svg", ".pdf")
 METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
@@ -131,11 +133,7 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         "checkpoint_every": arguments.checkpoint_every,
     }
     if arguments.resume is not None:
-        from ..resume import resume
-
         return resume(arguments.resume, problem, **common)
-
-    from ..minimize import minimize
 
     return minimize(
         problem,

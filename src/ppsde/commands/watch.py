@@ -155,7 +155,7 @@ def _port(text: str) -> int:
 
 def watch(arguments: Namespace) -> int:
     """Show the status until the study is done, or until a signal, which is no failure here."""
-    from ..interrupts import noticed
+    from ..engines.drive import noticed
 
     if arguments.web and arguments.once:
         raise ValueError("--web and --once cannot go together")

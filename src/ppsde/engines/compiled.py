@@ -6,9 +6,10 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,9 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..population import Population, evaluated
-from ..problem import Problem
+from ..problem import Problem, parts_of
 from ..streams import root_key
+from .ending import FAILED, INFEASIBLE, SPENT, Ending
 from .program_cache import remembered
 from .tracing import Evaluate, run_of
 
@@ -145,22 +147,55 @@ class Program:
             return numbers, places, {name: np.asarray(column) for name, column in flat.items()}
 
 
-def one_run(algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int) -> dict[str, Any]:
-    """A single run with all that is known at its end, as NumPy arrays; `best` and `answer` have constraint values."""
+def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int) -> Ending:
+    """The ending of a single run, with the last population and the constraint values of its points."""
     import jax
 
-    run = run_of(
-        algorithm, one_of(values_of([problem], algorithm), 0), task.max_evaluations, record, task.x0, whole=True
+    began = time.monotonic()
+    with float64():
+        run = run_of(
+            algorithm, one_of(values_of([problem], algorithm), 0), task.max_evaluations, record, task.x0, whole=True
+        )
+        arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)
+        with remembered():
+            call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
+        found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
+
+        def constraints(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            _, g, h = traced_values(problem, jax.numpy.asarray(x[None]))
+            return np.asarray(g)[0], np.asarray(h)[0]
+
+        ending = ending_of(found, constraints)
+    seconds = time.monotonic() - began
+    return replace(
+        ending,
+        constraint_names=problem.constraint_names,
+        seconds=seconds,
+        eval_seconds_mean=seconds / ending.evaluations,
+        eval_seconds_max=np.nan,
     )
-    arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)
-    with remembered():
-        call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
-    found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
-    for name, prefix in (("best", ""), ("answer", "answer_")):
-        x = found[f"{prefix}x"][None]
-        _, g, h = (np.asarray(part) for part in traced_values(problem, jax.numpy.asarray(x)))
-        found[name] = Population(x, found[f"{prefix}f"][None], found[f"{prefix}violation"][None], g, h)
-    return found
+
+
+def ending_of(found: Mapping[str, Any], constraints: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Ending:
+    """The ending of one compiled run; `constraints(x)` gives g (p,) and h (q,) of a point (d,)."""
+
+    def point(prefix: str) -> Population:
+        x, f, violation = (np.asarray(found[prefix + name], float) for name in ("x", "f", "violation"))
+        g, h = constraints(x)
+        return Population(x[None], f[None], violation[None], g[None], h[None])
+
+    best, answer = (point(""), point("answer_")) if found["violation"] < np.inf else (None, None)
+    return Ending(
+        status=FAILED if best is None else SPENT if best.feasible[0] else INFEASIBLE,
+        dimension=len(found["x"]),
+        best=best,
+        answer=answer,
+        population=found.get("population"),
+        evaluations=int(found["evaluations"]),
+        failed=int(found.get("failed", 0)),
+        generations=int(found.get("generation", 0)),
+        history=found["record"],
+    )
 
 
 def _compiled(lowered: Any, aside: bool) -> Any:
@@ -319,8 +354,6 @@ def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:
     import jax
     import jax.numpy as jnp
 
-    from ..problem import parts_of
-
     def columns(part: Any, n: int) -> Array:
         part = jnp.asarray(part, float) if len(part) else jnp.empty((n, 0))
         return part.reshape(n, -1)
@@ -341,3 +374,17 @@ def _sequence(part: Any) -> Any:
     import jax.numpy as jnp
 
     return part if isinstance(part, list | tuple) else jnp.ravel(jnp.asarray(part))
+
+
+def device_of(device: Any) -> Any:
+    """The JAX device meant; an error that says what is missing where there is none."""
+    try:
+        import jax
+    except ImportError:
+        raise ValueError("solve_batch needs JAX: pip install 'ppsde[jax]'") from None
+    if device is not None and not isinstance(device, str):
+        return device
+    try:
+        return jax.devices(device)[0]
+    except RuntimeError as error:
+        raise ValueError(f"no device {device!r} here: {error}") from None

@@ -1,23 +1,21 @@
-"""A run as plain data: enough to take it up again and end with the same bits.
-
-The host engine: drives one run step by step on NumPy. It never evaluates; it says what to, and is told.
-"""
+"""One run on the host, step by step on NumPy: it wants points evaluated and is supplied with their values."""
 
 from __future__ import annotations
 
 import copy
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from ..algorithm import Algorithm, Ask, State, Task
-from ..population import Population, evaluated
+from ..evaluation.evaluate import GIVE_UP
+from ..population import Population, better, evaluated
 from ..streams import NumpyStream
+from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]  # f (n,), g (n, p), h (n, q)
 
@@ -44,9 +42,6 @@ class Snapshot:
     given: tuple[Values, ...] = ()  # the answers of this generation so far
 
 
-GIVE_UP = 100  # evaluations that must fail, none succeeding, before a run is called hopeless
-
-
 class Run:
     """One run of an algorithm: `wanted` rows to evaluate now, `supply` their values, until `wanted` is None.
 
@@ -55,13 +50,13 @@ class Run:
     """
 
     def __init__(self, algorithm: Algorithm, task: Task, *, seed: int, run: int = 0, tolerance: float) -> None:
-        self._take_up(Snapshot(algorithm, task, seed, run, tolerance))
+        self._continue_from(Snapshot(algorithm, task, seed, run, tolerance))
 
     @classmethod
     def restored(cls, snapshot: Snapshot) -> Run:
         """The run that the snapshot was taken of. It goes on as that one did, to the last bit."""
         run = cls.__new__(cls)
-        run._take_up(snapshot)
+        run._continue_from(snapshot)
         return run
 
     def snapshot(self) -> Snapshot:
@@ -80,7 +75,7 @@ class Run:
             evaluations=evaluations,
             failed=failed,
             best=best,
-            kept=self.kept,
+            kept=self.best_member,
             columns=self._columns,
             rows=self._table(),
             given=tuple(self._given),
@@ -91,17 +86,16 @@ class Run:
         """Whether the generation in progress has got no values yet, or the run is over."""
         return not self._given
 
-    def _take_up(self, snapshot: Snapshot) -> None:
+    def _continue_from(self, snapshot: Snapshot) -> None:
         self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
         self.seed, self.run = snapshot.seed, snapshot.run
-        self._is_in_pieces: Callable[[Any], bool] | None = None  # known from the first state on
         self.state: State | None = snapshot.state
         self.generation = snapshot.generation
         self.requests = snapshot.requests  # answered so far, which is the number of the one that is up
         self.evaluations = snapshot.evaluations
         self.failed = snapshot.failed
         self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
-        self.kept: Population | None = snapshot.kept  # one row: the best point that ever was in a population
+        self.best_member: Population | None = snapshot.kept  # one row: the best point that ever was in a population
         self.wanted: np.ndarray | None = None  # (n, d)
         self._attempt = snapshot.attempt
         self._rows = np.empty(0, int)  # of the request, those that `wanted` holds
@@ -124,7 +118,7 @@ class Run:
         self.requests += 1
         self.evaluations += points.size
         self.failed += int(points.size - np.count_nonzero(points.valid))
-        self.best = _better(self.best, points)
+        self.best = better_point(self.best, points)
         self._given.append(values)
         self._step(self._spread(points))
 
@@ -150,9 +144,36 @@ class Run:
     @property
     def answer(self) -> Population | None:
         """The one point (a row) that the method's original program would report now; None before there is one."""
-        if self.state is None or self.kept is None:
+        if self.state is None or self.best_member is None:
             return None
-        return self.algorithm.answer(self.state, self.kept)
+        return self.algorithm.answer(self.state, self.best_member)
+
+    def ending(self, status: int | None = None, more: Population | None = None, **costs: Any) -> Ending:
+        """Where the run stands; `more` are points that were evaluated without the run's knowing, `costs` what is known.
+
+        Without a status: the budget is spent, or the run is not over.
+        """
+        if status is None:
+            status = SPENT if self.wanted is None else RUNNING
+        best = self.best if more is None else better_point(self.best, more)
+        if status == SPENT and best is None:
+            status = FAILED
+        elif status == SPENT and best is not None and not best.feasible[0]:
+            status = INFEASIBLE
+        # A run that was given up inside a request had its last points there.
+        last = more.size if more is not None and status == FAILED else 0
+        return Ending(
+            status=status,
+            dimension=self.task.dimension,
+            best=best,
+            answer=self.answer,
+            population=self.state.population if self.state is not None else None,
+            evaluations=self.evaluations + last,
+            failed=self.failed + last,
+            generations=self.completed,
+            history=self.history,
+            **costs,
+        )
 
     @property
     def latest(self) -> Mapping[str, float]:
@@ -198,26 +219,22 @@ class Run:
         if self.state is None and not state.population.valid.any() and not spent:
             self._attempt += 1
         else:
-            self.state = (
-                state if self._is_in_pieces is not None and not self._is_in_pieces(state) else self._mend(state)
-            )
-            if not self._kept_is_best():
-                self.kept = _better(self.kept, self.state.population)
+            self.state = contiguous(state)
+            if not self._is_best(self.best_member):
+                self.best_member = better_point(self.best_member, self.state.population)
             self._record(self.state)
             self.generation += not spent
         self._begin()
         return not self._over
 
-    def _mend(self, state: State) -> State:
-        """The state in one piece; from then on a quick look tells whether another one is."""
-        self._is_in_pieces = _looks_for_pieces(state)
-        return _in_one_piece(state)
-
-    def _kept_is_best(self) -> bool:
-        """Whether nothing better can be in a population than what is kept already."""
-        kept, best = self.kept, self.best
+    def _is_best(self, point: Population | None) -> bool:
+        """Whether a point is as good as the best ever evaluated, so that no member can be better."""
+        best = self.best
         return (
-            kept is not None and best is not None and kept.violation[0] == best.violation[0] and kept.f[0] == best.f[0]
+            point is not None
+            and best is not None
+            and point.violation[0] == best.violation[0]
+            and point.f[0] == best.f[0]
         )
 
     def _begin(self) -> None:
@@ -267,59 +284,30 @@ class Run:
         self._recorded.extend(float(row[name]) for name in self._columns)
 
 
-def _better(best: Population | None, points: Population) -> Population | None:
+def better_point(best: Population | None, points: Population) -> Population | None:
     """The best single point of both, the first where they tie; points without values do not count."""
     row = points.best()
     if points.violation[row] == np.inf:
         return best
-    if best is None or (points.violation[row], points.f[row]) < (best.violation[0], best.f[0]):
+    if best is None or better((points.violation[row], points.f[row]), (best.violation[0], best.f[0])):
         return points.take([row])
     return best
 
 
-def _in_one_piece(tree: Any) -> Any:
-    """The tree, every array of it contiguous, so that a state computes the same before and after it was stored."""
+def contiguous(tree: Any) -> Any:
+    """The state with every array in one block of memory: sums then round alike before and after it was in a file."""
     if type(tree) is np.ndarray:
         return tree if tree.flags.forc else tree.copy()
     if type(tree) is tuple:
-        return tuple(map(_in_one_piece, tree))
+        return tuple(map(contiguous, tree))
+    copied = tree
     kind: Any = type(tree)
-    changed = {}
     for name in _names_of(kind):
-        old = getattr(tree, name)
-        new = _in_one_piece(old)
+        new = contiguous(old := getattr(tree, name))
         if new is not old:
-            changed[name] = new
-    if not changed:
-        return tree
-    tree = copy.copy(tree)
-    for name, value in changed.items():
-        object.__setattr__(tree, name, value)
-    return tree
-
-
-def _looks_for_pieces(tree: Any) -> Callable[[Any], bool] | None:
-    """A quick test whether some array of a tree like this one is not contiguous; None where there is no quick one."""
-    paths = _paths_of(tree)
-    if len(paths) < 2 or None in paths:
-        return None
-    leaves = attrgetter(*paths)  # type: ignore[arg-type]  # None was ruled out
-    return lambda like: not all(leaf.flags.forc for leaf in leaves(like))
-
-
-def _paths_of(tree: Any, before: str = "") -> list[str | None]:
-    """Where the arrays of a tree stand, as dotted names; None stands for what has none, such as a tuple of arrays."""
-    paths: list[str | None] = []
-    kind: Any = type(tree)
-    for name in _names_of(kind):
-        value = getattr(tree, name)
-        if type(value) is np.ndarray or isinstance(value, np.generic):  # a scalar has the same flags, and is whole
-            paths.append(before + name)
-        elif type(value) is tuple:
-            paths.append(None)
-        else:
-            paths += _paths_of(value, f"{before}{name}.")
-    return paths
+            copied = copy.copy(tree) if copied is tree else copied
+            object.__setattr__(copied, name, new)
+    return copied
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..algorithm import Algorithm, Ask, Coroutine, Task
 from ..arrays import Array, once
-from ..population import Population
+from ..population import Population, better
 from ..streams import JaxStream
 
 # x (n, d), and where a mask decides whether some row counts -> f (n,), violation (n,), g (n, p), h (n, q). The latter
@@ -36,12 +36,12 @@ def as_tree(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Account:
-    """What the engine keeps beside an algorithm's state."""
+class Progress:
+    """The engine's own part of the loop's state, beside the algorithm's."""
 
     used: Array  # evaluations so far
     best: Population  # one row: the best point ever evaluated
-    kept: Population  # one row: the best point that ever was in the population
+    best_member: Population  # one row: the best point that ever was in the population
     failed: Array  # evaluations that gave no values
     rows: Array  # (record, columns), what was recorded along the run
 
@@ -66,43 +66,45 @@ def run_of(
         state, first = drive(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
-        account = Account(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
+        progress = Progress(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
 
         asked: list[int | None] = []
 
         def generation(carry: Any) -> Any:
-            state, account = carry
+            state, progress = carry
             coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
-            state, spent = drive(coroutine, evaluate, budget, account.used, account.best)
+            state, spent = drive(coroutine, evaluate, budget, progress.used, progress.best)
             asked.append(spent.asked)
             best = spent.best
             share = state.population.feasible_share
             row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
-            rows = account.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
-            kept = better_of(account.kept, state.population)
-            return as_tree(state), as_tree(Account(spent.used, best, kept, account.failed + spent.failed, rows))
+            rows = progress.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
+            best_member = better_of(progress.best_member, state.population)
+            return as_tree(state), as_tree(
+                Progress(spent.used, best, best_member, progress.failed + spent.failed, rows)
+            )
 
-        start = (as_tree(state), as_tree(account))
+        start = (as_tree(state), as_tree(progress))
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
         each = asked[-1]
         if each is None:
-            state, account = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+            state, progress = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            state, account = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
-        answer = algorithm.answer(state, account.kept)
+            state, progress = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+        answer = algorithm.answer(state, progress.best_member)
         return {
-            "x": account.best.x[0],
-            "f": account.best.f[0],
-            "violation": account.best.violation[0],
+            "x": progress.best.x[0],
+            "f": progress.best.f[0],
+            "violation": progress.best.violation[0],
             "answer_x": answer.x[0],
             "answer_f": answer.f[0],
             "answer_violation": answer.violation[0],
-            "evaluations": account.used,
-            "record": dict(zip(names, account.rows.T, strict=True)),
+            "evaluations": progress.used,
+            "record": dict(zip(names, progress.rows.T, strict=True)),
             **(
-                {"failed": account.failed, "population": state.population, "generation": state.generation}
+                {"failed": progress.failed, "population": state.population, "generation": state.generation}
                 if whole
                 else {}
             ),
@@ -152,7 +154,7 @@ def better_of(best: Population, points: Population) -> Population:
 
     row = points.best()
     f, violation = points.f[row], points.violation[row]
-    wins = (violation < best.violation[0]) | ((violation == best.violation[0]) & (f < best.f[0]))
+    wins = better((violation, f), (best.violation[0], best.f[0]))
     return Population(
         jnp.where(wins, points.x[row][None], best.x),
         jnp.where(wins, f[None], best.f),

@@ -1,7 +1,4 @@
-"""From a user's callable to values an algorithm can use, with failures as outcomes.
-
-The evaluator that the arguments of `minimize` ask for.
-"""
+"""Evaluation of the user's function: in this process, in processes of our own, by executors, maps and clusters."""
 
 from __future__ import annotations
 
@@ -15,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from ..problem import Problem
-from .local import Caller, Evaluator, Serial, Vectorised
-from .values import EvaluationError, EvaluatorLost, Failure, Outcome
+from .local import Caller, Evaluator
+from .values import EvaluationError, EvaluatorLost, Failure
 
-__all__ = ["EvaluationError", "EvaluatorLost", "Failure", "Outcome"]
+__all__ = ["EvaluationError", "Evaluator", "EvaluatorLost", "Failure", "evaluator_for"]
 
 
 def evaluator_for(
     problem: Problem, workers: Any = 1, timeout: float | None = None, memory: int | None = None
 ) -> Evaluator:
-    """An evaluator of the problem's function.
+    """An evaluator of the problem's function, by the arguments of `minimize`.
 
-    One worker without limits to keep is this process. Limits can only be kept in another process, which can be killed.
+    One worker without limits is this process. Limits need another process, which can be killed.
     """
     limited = timeout is not None or memory is not None
     caller = Caller(problem.fun, problem.vectorized)
@@ -35,7 +32,7 @@ def evaluator_for(
         if count < 1:
             raise ValueError(f"workers must be an int >= 1, or -1 for all cores; got {workers}")
         if count == 1 and not limited:
-            return Vectorised(caller) if problem.vectorized else Serial(caller)
+            return caller.evaluator()
         _check_system()
         from .pool import Pool
         from .sending import packed

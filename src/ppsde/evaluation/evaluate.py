@@ -1,300 +1,253 @@
-"""What is to be done about a point whose evaluation fails.
-
-What the evaluations of a run have cost and shown so far, in plain values that a checkpoint can hold.
-
-Requests of a run, evaluated under a policy: rows in, values out, and the account of what failed.
-"""
+"""Requests of a run, evaluated: points in, values out, with failures tried again, counted and remembered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ..engines.run import GIVE_UP
-from .local import NOTHING_KNOWN, Check, Done, Evaluator
-from .values import INVALID, MALFORMED, OK, Columns, EvaluationError, Failure, MalformedValue, Outcome, failure_of
+from ..checks import check_int, check_seconds
+from ..population import Population, evaluated
+from .local import Check, Evaluator, no_check
+from .values import EvaluationError, Failure, Noted, Values
+
+GIVE_UP = 100  # evaluations that must fail, none succeeding, before a run ends for that reason
+Note = Callable[[int, Noted], None]  # stores one finished row in a journal
+NOTHING_KNOWN: Mapping[int, Noted] = MappingProxyType({})
+
+
+class Hopeless(Exception):
+    """So many evaluations failed, and none succeeded, that the run ends."""
 
 
 @dataclass(frozen=True)
-class Policy:
-    """`retries` more attempts at a point that failed; then it is left without values, or an error if `raises`."""
+class Limits:
+    """Failure policy, time and memory per evaluation, and time of the whole run. Checked on creation.
 
-    retries: int = 0
-    raises: bool = False
-
-
-def policy_of(on_failure: Any) -> Policy:
-    """The policy by its name: 'penalise', 'retry:n' or 'raise'.
+    `on_failure` is 'penalise' (a failed point has no values), 'retry:n' (it is tried up to n times more before) or
+    'raise' (an `EvaluationError`).
 
     Examples
     --------
-    >>> policy_of("retry:2")
-    Policy(retries=2, raises=False)
+    >>> Limits("retry:2").retries
+    2
     """
-    if on_failure == "penalise":
-        return Policy()
-    if on_failure == "raise":
-        return Policy(raises=True)
-    if isinstance(on_failure, str) and on_failure.startswith("retry:"):
-        count = on_failure.removeprefix("retry:")
-        if count.isascii() and count.isdigit() and int(count) > 0:
-            return Policy(retries=int(count))
-    raise ValueError(f"on_failure must be 'penalise', 'raise' or 'retry:n' with n >= 1; got {on_failure!r}")
+
+    on_failure: str = "penalise"
+    eval_timeout: float | None = None
+    eval_memory: int | None = None
+    max_time: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.on_failure not in ("penalise", "raise") and not self.retries:
+            raise ValueError(
+                f"on_failure must be 'penalise', 'raise' or 'retry:n' with n >= 1; got {self.on_failure!r}"
+            )
+        for name in ("eval_timeout", "max_time"):
+            check_seconds(name, getattr(self, name))
+        if self.eval_memory is not None:
+            try:
+                check_int("eval_memory", self.eval_memory, 1, numpy=False)
+            except ValueError:
+                raise ValueError(
+                    f"eval_memory must be a number of bytes, an int >= 1; got {self.eval_memory!r}"
+                ) from None
+            if sys.platform != "linux":
+                raise ValueError("eval_memory can be limited on Linux only")
+
+    @property
+    def retries(self) -> int:
+        """How often a point that failed is tried again."""
+        name, _, count = self.on_failure.partition(":") if isinstance(self.on_failure, str) else ("", "", "")
+        return int(count) if name == "retry" and count.isascii() and count.isdigit() else 0
+
+
+NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Account:
-    """The figures of `Evaluate`, to be gone on from."""
+class Costs:
+    """Evaluation counters, which a checkpoint stores and `resume` restores."""
 
-    points: int = 0  # evaluated to the end
+    points: int = 0  # evaluated to the end, each counted once however often it was tried
     calls: int = 0  # of the function
     seconds: float = 0.0  # of all evaluations together
     longest: float = 0.0  # of one
     counts: tuple[int, ...] | None = None  # of inequalities and equalities, once known
-    seen: bool = False  # whether something in good form was returned
-    hope: bool = False  # whether something that can be searched with was
+    seen: bool = False  # whether the function has returned something of the right form
+    hope: bool = False  # whether it has returned values that can be searched with
     names: tuple[str, ...] | None = None  # of the constraints, where the function itself has them
 
     @classmethod
-    def checked(cls, told: dict[str, Any]) -> Account:
-        """The account of those figures, which may come from anywhere."""
-        account = cls(**told)
-        for name in ("points", "calls"):
-            _expect(_is_count(getattr(account, name)), name, told)
-        for name in ("seconds", "longest"):
-            value = getattr(account, name)
-            _expect(type(value) is float and 0 <= value < inf, name, told)
-        for name in ("seen", "hope"):
-            _expect(type(getattr(account, name)) is bool, name, told)
-        counts, names = account.counts, account.names
-        _expect(
-            counts is None or (_is_tuple(counts) and len(counts) == 2 and all(map(_is_count, counts))), "counts", told
-        )
-        _expect(names is None or (_is_tuple(names) and all(type(name) is str for name in names)), "names", told)
-        return account
+    def checked(cls, content: dict[str, Any]) -> Costs:
+        """The counters that a file contains, which may contain anything."""
+        costs = cls(**content)
+        counts, names = costs.counts, costs.names
+        for name, sound in {
+            "points": _is_count(costs.points),
+            "calls": _is_count(costs.calls),
+            "seconds": type(costs.seconds) is float and 0 <= costs.seconds < inf,
+            "longest": type(costs.longest) is float and 0 <= costs.longest < inf,
+            "counts": counts is None or (type(counts) is tuple and len(counts) == 2 and all(map(_is_count, counts))),
+            "seen": type(costs.seen) is bool,
+            "hope": type(costs.hope) is bool,
+            "names": names is None or (type(names) is tuple and all(type(name) is str for name in names)),
+        }.items():
+            if not sound:
+                raise ValueError(f"{name} cannot be {ascii(content.get(name))[:80]}")
+        return costs
+
+
+NO_COSTS = Costs()
 
 
 def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_tuple(value: Any) -> bool:
-    return type(value) is tuple
-
-
-def _expect(holds: bool, name: str, told: dict[str, Any]) -> None:
-    if not holds:
-        raise ValueError(f"{name} cannot be {ascii(told.get(name))[:80]}")
-
-
-Values = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-class Hopeless(Exception):
-    """Nothing but failures, and enough of them."""
-
-
 class Evaluate:
     """Evaluates requests by an evaluator; a point that fails costs itself alone, and its values are NaN.
 
     Something malformed (complex, text, a wrong shape) at the first evaluation is an error, because it is a mistake in
-    the program; later it is a failure of that point, and nothing is lost. 'First' is meant by the order of the rows,
-    so that the number of workers changes nothing.
+    the program; later it is a failure of that point, and nothing is lost. 'First' refers to the order of the rows, so
+    that the number of workers changes nothing.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    limits : Limits
+        Of which the failure policy is applied here.
+    counts : (p, q), optional
+        Numbers of inequalities and equalities, if known.
+    earlier : Costs
+        Counters of the run before it was resumed.
+    failures : sequence of Failure
+        Of the run before it was resumed.
     """
 
-    KEPT = 1000  # failures remembered in full
+    REMEMBERED = 1000  # failures
 
-    def __init__(self, evaluator: Evaluator, policy: Policy, counts: tuple[int, int] | None = None) -> None:
-        self._evaluator, self._policy = evaluator, policy
-        self._counts = counts  # (p, q), once known
-        self._seen = False  # something in good form was returned
-        self._hope = False  # something that can be searched with was
-        self.points = 0  # evaluated to the end, each counted once however often it was tried
-        self.failures: list[Failure] = []
-        self._seconds = 0.0  # of all those points together
-        self._longest = 0.0
-        self.unfinished: dict[int, Outcome] = {}  # rows that are done of a request that is not
-        self._accounted = 0  # rows of that request that are in the figures above
-        self._earlier_calls = 0  # before the run was taken up again
-        self._earlier_names: Sequence[str] | None = None
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        limits: Limits = NO_LIMITS,
+        counts: tuple[int, int] | None = None,
+        earlier: Costs = NO_COSTS,
+        failures: Sequence[Failure] = (),
+    ) -> None:
+        self._evaluator, self._limits = evaluator, limits
+        self._counts = counts if earlier.counts is None else (earlier.counts[0], earlier.counts[1])
+        self._seen, self._hope = earlier.seen, earlier.hope
+        self.points, self._seconds, self._longest = earlier.points, earlier.seconds, earlier.longest
+        self._earlier_calls, self._earlier_names = earlier.calls, earlier.names
+        self.failures = list(failures)
+        self.unfinished: Values | None = None  # of a request that is not complete
+        self._counted = 0  # rows of that request that are in the figures above
 
     @property
     def calls(self) -> int:
+        """How often the function was called; rows of a vectorised one count each."""
         return self._earlier_calls + self._evaluator.calls
 
     @property
     def names(self) -> Sequence[str] | None:
+        """Names of the constraints, where the function itself has them."""
         return self._evaluator.names or self._earlier_names
 
-    def account(self) -> Account:
-        """All that is to be known of the requests so far, to go on from."""
+    def costs(self) -> Costs:
+        """The counters so far."""
         names = None if self.names is None else tuple(map(str, self.names))
         figures = (self.points, self.calls, self._seconds, self._longest)
-        return Account(*figures, self._counts, self._seen, self._hope, names)
-
-    def take_up(self, account: Account, failures: Sequence[Failure]) -> None:
-        """Go on from the requests of another time."""
-        self.points, self._seconds, self._longest = account.points, account.seconds, account.longest
-        self._seen, self._hope, self.failures = account.seen, account.hope, list(failures)
-        self._earlier_calls, self._earlier_names = account.calls, account.names
-        if account.counts is not None:
-            self._counts = (account.counts[0], account.counts[1])
+        return Costs(*figures, self._counts, self._seen, self._hope, names)
 
     def seconds_each(self) -> tuple[float, float]:
-        """What the evaluation of a point took: on average, and at most."""
-        latest = [outcome.seconds for row, outcome in self.unfinished.items() if row >= self._accounted]
-        return (self._seconds + sum(latest)) / max(1, self.points + len(latest)), max(self._longest, *latest, 0.0)
+        """Seconds that the evaluation of a point took: the mean, and the longest."""
+        latest = np.empty(0)
+        if self.unfinished is not None:
+            latest = self.unfinished.seconds[self._counted :][self.unfinished.done[self._counted :]]
+        mean = (self._seconds + float(latest.sum())) / max(1, self.points + len(latest))
+        return mean, max(self._longest, float(latest.max(initial=0.0)))
 
     def __call__(
         self,
         x: np.ndarray,
         *,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
+        check: Check = no_check,
+        note: Note | None = None,
+        known: Mapping[int, Noted] = NOTHING_KNOWN,
     ) -> Values:
-        """f (n,), g (n, p), h (n, q) of the rows of x (n, d).
+        """Evaluate the rows of x (n, d).
 
-        `done`, `known` and `check` are those of an evaluator; `done` is told a row when it will not be tried again.
+        `check()` is called between evaluations and may raise. `note(row, noted)` is called with a row that has finished
+        and will not be tried again. Rows in `known` are not evaluated.
         """
-        self.unfinished, self._accounted = dict(known), 0
-        self._earlier_calls += len(known)
-        whole: Sequence[Outcome] = []
-        if not self._hope:  # no more points are spent on nothing but failures than it takes to give up
-            whole = self._portion(x, range(min(len(x), GIVE_UP - self.points)), done, known, check)
-        if len(whole) < len(x):
-            rest = self._portion(x, range(len(whole), len(x)), done, known, check)
-            whole = [*whole, *rest] if whole else rest
-        self.unfinished = {}
-        return self.values(whole)
+        raises, retries = self._limits.on_failure == "raise", self._limits.retries
+        attempt = 0
 
-    def _portion(
-        self, x: np.ndarray, rows: range, done: Done | None, known: Mapping[int, Outcome], check: Check | None
-    ) -> Sequence[Outcome]:
-        """The outcomes of some rows, entered in the account."""
-        outcomes = self._persistently(x, rows, done, known, check)
-        try:
-            self._account(x, rows, outcomes)
-        except (EvaluationError, Hopeless):
-            self.unfinished.update(zip(rows, outcomes, strict=True))
-            raise
-        return outcomes
+        def finished(row: int) -> None:
+            failure = values.failures.get(row)
+            if failure is not None and raises:
+                self._remember(failure)
+            if note is not None and (failure is None or attempt == retries):
+                note(row, values.noted(row))
 
-    def values(self, outcomes: Sequence[Outcome]) -> Values:
-        """The values of outcomes as columns; NaN where there are none."""
-        if isinstance(outcomes, Columns):
-            return outcomes.f, outcomes.g, outcomes.h
-        n, (p, q) = len(outcomes), self._counts or (0, 0)
-        f, g, h = np.full(n, np.nan), np.full((n, p), np.nan), np.full((n, q), np.nan)
-        rows = [k for k, outcome in enumerate(outcomes) if self._in_form(outcome).status in (OK, INVALID)]
-        if rows:
-            f[rows] = [outcomes[k].f for k in rows]
-            g[rows] = [outcomes[k].g for k in rows]
-            h[rows] = [outcomes[k].h for k in rows]
-        return f, g, h
-
-    def _persistently(
-        self, x: np.ndarray, rows: range, done: Done | None, known: Mapping[int, Outcome], check: Check | None
-    ) -> Sequence[Outcome]:
-        """The outcomes of some rows; those that fail are tried again as often as the policy says."""
-        retries = self._policy.retries
-        outcomes = self._once(x, rows, done, known, check, last=retries == 0)
-        for attempt in range(1, retries + 1):
-            failed = [row for row, outcome in zip(rows, outcomes, strict=True) if not outcome.ok and row not in known]
-            if not failed:
-                break
-            again = self._once(x, failed, done, NOTHING_KNOWN, check, last=attempt == retries)
-            newer = dict(zip(failed, again, strict=True))
-            outcomes = [newer.get(row, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
-        return outcomes
-
-    def _once(
-        self,
-        x: np.ndarray,
-        rows: Sequence[int],
-        done: Done | None,
-        known: Mapping[int, Outcome],
-        check: Check | None,
-        last: bool,
-    ) -> Sequence[Outcome]:
-        """The outcomes of some rows, each tried once."""
-
-        def finished(k: int, outcome: Outcome) -> None:
-            row = rows[k]
-            if not outcome.ok and check is not None:
-                check()  # what fails while the run is being stopped may fail because of that
-            self.unfinished[row] = outcome
-            if not self._seen:
-                self._look_at_the_first(rows)
-            if not outcome.ok and self._policy.raises and outcome.status != MALFORMED:
-                self._note(x[row], outcome)
-            if done is not None and (outcome.ok or last):
-                done(row, outcome)
-
-        outcomes = self._evaluator.submit(
-            x if len(rows) == len(x) else x[list(rows)],
-            None if self._evaluator.at_once and done is None else finished,
-            {k: known[row] for k, row in enumerate(rows) if row in known} if known else known,
-            check,
+        values = self.unfinished = Values(
+            x, self._counts, self._seen, finished=finished if raises or note is not None else None, check=check
         )
-        if not self._seen:
-            self.unfinished.update(zip(rows, outcomes, strict=True))
-            self._look_at_the_first(rows)
-        if isinstance(outcomes, Columns) and (outcomes.g.shape[1], outcomes.h.shape[1]) == self._counts:
-            return outcomes
-        return [self._in_form(outcome) for outcome in outcomes]
+        self._counted = 0
+        for row, noted in known.items():
+            values.restore(row, noted)
+        self._earlier_calls += len(known)
+        # No more points are spent on nothing but failures than it takes to give up.
+        first = len(x) if self._hope else min(len(x), GIVE_UP - self.points)
+        for portion in (range(first), range(first, len(x))):
+            rows: Sequence[int] = [row for row in portion if row not in known] if known else portion
+            for attempt in range(retries + 1):
+                if attempt:
+                    rows = [row for row in rows if row in values.failures]
+                    values.forget(rows)
+                if rows:
+                    self._evaluator.submit(values, rows, check)
+                values.judge()
+            self._counts, self._seen = values.counts, values.seen
+            self._count(values, portion)
+        self.unfinished = None
+        return values
 
-    def _look_at_the_first(self, rows: Sequence[int]) -> None:
-        """The first row that returned anything says how many constraints there are, or that the program is wrong."""
-        for row in rows:
-            outcome = self.unfinished.get(row)
-            if outcome is None:  # still to come
-                return
-            outcome = self._in_form(outcome)
-            if outcome.status == MALFORMED:
-                raise MalformedValue(failure_of(np.empty(0), outcome).message) from outcome.cause
-            if outcome.status in (OK, INVALID):
-                self._counts, self._seen = (len(outcome.g), len(outcome.h)), True
-                return
+    def unfinished_points(self, tolerance: float) -> Population | None:
+        """The points evaluated in a request that is not complete: the search never saw them, yet they count."""
+        values = self.unfinished
+        if values is None or not values.done.any():
+            return None
+        values.settle()
+        rows = np.flatnonzero(values.done)
+        return evaluated(values.x[rows], values.f[rows], values.g[rows], values.h[rows], tolerance)
 
-    def _in_form(self, outcome: Outcome) -> Outcome:
-        """The outcome; malformed if it has another number of constraints than it should."""
-        if self._counts is None or outcome.status not in (OK, INVALID):
-            return outcome
-        counts = (len(outcome.g), len(outcome.h))
-        if counts == self._counts:
-            return outcome
-        words = "the function must return {} inequalities and {} equalities; got {} and {}"
-        error = f"{MalformedValue.__name__}: {words.format(*self._counts, *counts)}"
-        return Outcome(MALFORMED, seconds=outcome.seconds, error=error)
-
-    def _account(self, x: np.ndarray, rows: range, outcomes: Sequence[Outcome]) -> None:
+    def _count(self, values: Values, rows: range) -> None:
+        """Add a portion of a request to the counters, and its failures to the list."""
+        if not rows:
+            return
+        seconds = values.seconds[rows.start : rows.stop]
         self.points += len(rows)
-        if isinstance(outcomes, Columns):
-            failed = outcomes.failed()
-            self._seconds += outcomes.seconds * len(rows)
-            self._longest = max(self._longest, outcomes.seconds)
-        else:
-            failed = [k for k, outcome in enumerate(outcomes) if not outcome.ok]
-            seconds = [outcome.seconds for outcome in outcomes]
-            self._seconds += sum(seconds)
-            self._longest = max(self._longest, *seconds)
+        self._seconds += float(seconds.sum())
+        self._longest = max(self._longest, float(seconds.max()))
+        failed = sorted(row for row in values.failures if row in rows)
         self._hope = self._hope or len(failed) < len(rows)
-        self._accounted = rows.stop
-        for k in failed:
-            self._note(x[rows[k]], outcomes[k])
+        self._counted = rows.stop
+        for row in failed:
+            self._remember(values.failures[row])
         if not self._hope and self.points >= GIVE_UP:
             raise Hopeless
 
-    def _note(self, x: np.ndarray, outcome: Outcome) -> None:
-        failure = failure_of(x, outcome)
-        if len(self.failures) < self.KEPT:
+    def _remember(self, failure: Failure) -> None:
+        if len(self.failures) < self.REMEMBERED:
             self.failures.append(failure)
-        if self._policy.raises:
+        if self._limits.on_failure == "raise":
             with np.printoptions(precision=17, threshold=12):
-                message = f"the evaluation at {x} failed: {failure}"
-            raise EvaluationError(message, failure.x, outcome) from outcome.cause
+                message = f"the evaluation at {failure.x} failed: {failure}"
+            raise EvaluationError(message, failure.x, failure) from failure.cause

@@ -1,66 +1,40 @@
-"""What evaluates rows: one protocol for a loop in this process, a pool, an executor, a cluster.
-
-The user's function, called wherever this code runs; whatever it does becomes an outcome.
-
-Evaluation in this process, one point at a time.
-
-Evaluation in this process, all rows by one call.
-"""
+"""Evaluators: one protocol for a loop in this process, a pool, an executor, a cluster; here those of this process."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from time import perf_counter
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .values import (
-    INVALID,
-    MALFORMED,
-    MEMORY,
-    OK,
-    RAISED,
-    Columns,
-    MalformedValue,
-    Outcome,
-    point_values,
-    row_values,
-    with_values,
-)
+from ..problem import MalformedValue, row_values
+from .values import MALFORMED, Values
 
-Done = Callable[[int, Outcome], None]
 Check = Callable[[], None]
-NOTHING_KNOWN: Mapping[int, Outcome] = MappingProxyType({})
 PULSE = 0.1  # seconds between two checks while waiting
 
 
-class Evaluator(ABC):
-    """Evaluates rows, in whatever order, and gives one outcome per row, in the order of the rows."""
+def no_check() -> None:
+    """Let the run go on."""
 
-    at_once = False  # whether all rows are finished together, so that `done` would tell nothing new
+
+class Evaluator(ABC):
+    """Evaluates rows of points, in any order."""
 
     def __init__(self) -> None:
         self.calls = 0  # rows given to the function, those given again counted again
         self.names: Sequence[str] | None = None  # of the constraints, where the function itself has them
 
     @abstractmethod
-    def submit(
-        self,
-        x: np.ndarray,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
-    ) -> Sequence[Outcome]:
-        """The outcomes of the rows of x (n, d).
+    def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        """Evaluate some rows of `values.x` and store what comes back in `values`, each row when it has finished.
 
-        `done(row, outcome)` is called as soon as a row is finished, in whatever order. Rows in `known` are not
-        evaluated; their outcomes are taken as they are, and not told to `done`. `check()` is called between
-        evaluations, and every tenth of a second where this process only waits; what it or `done` raises passes
-        through, and evaluations that still run elsewhere are abandoned.
+        `check()` is called between evaluations, and every tenth of a second where this process only waits. Exceptions
+        of it and of `values` pass through, and evaluations that still run elsewhere are abandoned.
         """
 
     def close(self) -> None:  # noqa: B027  # most have nothing to close
@@ -73,9 +47,94 @@ class Evaluator(ABC):
         self.close()
 
 
-def missing(x: np.ndarray, known: Mapping[int, Outcome]) -> list[int]:
-    """The rows of x that are not known yet."""
-    return [row for row in range(len(x)) if row not in known]
+class Serial(Evaluator):
+    """Calls a function of one point row after row. A crash of the function is a crash of this process."""
+
+    def __init__(self, fun: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._fun = fun
+
+    def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        fun, x, put = self._fun, values.x, values.put
+        for row in rows:
+            check()
+            self.calls += 1
+            began = perf_counter()
+            try:
+                value = fun(x[row].copy())  # whatever the function does to it is its own affair
+            except (Exception, SystemExit) as error:  # a simulator's script that exits is a failure like any other
+                values.fail(row, error, perf_counter() - began)
+            else:
+                put(row, value, perf_counter() - began)
+        self.names = getattr(fun, "constraint_names", None)
+
+
+class Vectorised(Evaluator):
+    """Calls a function of rows once; row by row only where that fails, so that a failing point costs itself alone."""
+
+    def __init__(self, fun: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._fun = fun
+
+    def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        together = self._call(values, rows, check)
+        self.names = getattr(self._fun, "constraint_names", None)
+        if together is None:
+            return
+        malformed = isinstance(together, MalformedValue)
+        if len(rows) > 1 and not (malformed and values.first_decides):
+            alone = Values(values.x[list(rows)], apart=True)
+            for k in range(len(rows)):
+                error = self._call(alone, [k], check)
+                if error is not None:
+                    alone.fail(k, error, 0.0)
+            if not (
+                malformed
+                and all(failure.status == MALFORMED for failure in alone.failures.values())
+                and len(alone.failures) == len(rows)
+            ):
+                values.merge(rows, alone)
+                return
+        for row in rows:  # the words on all rows say more than those on one
+            values.fail(row, together, 0.0)
+
+    def _call(self, values: Values, rows: Sequence[int], check: Check) -> BaseException | None:
+        """Evaluate rows by one call; the exception if that failed."""
+        check()
+        x = values.x.copy() if len(rows) == len(values.x) else values.x[list(rows)]
+        self.calls += len(rows)
+        began = perf_counter()
+        try:
+            f, g, h = row_values(self._fun(x), len(rows))
+        except (Exception, SystemExit) as error:
+            return error
+        values.put_rows(rows, f, g, h, (perf_counter() - began) / len(rows))
+        return None
+
+
+class Reply(NamedTuple):
+    """Values that come back from another process or thread, and what they cost."""
+
+    values: Values
+    calls: int  # rows given to the function, those given again counted again
+    names: Sequence[str] | None  # of the constraints, where the function itself has them
+
+
+class Caller:
+    """A function of one point, or of rows if `vectorized`, to be called wherever this object is sent."""
+
+    def __init__(self, fun: Callable[[Any], Any], vectorized: bool) -> None:
+        self.fun, self.vectorized = fun, vectorized
+
+    def evaluator(self) -> Evaluator:
+        """The evaluator that calls it in this process."""
+        return Vectorised(self.fun) if self.vectorized else Serial(self.fun)
+
+    def __call__(self, x: np.ndarray) -> Reply:
+        """Evaluate the rows of x (n, d)."""
+        evaluator, values = self.evaluator(), Values(x, apart=True)
+        evaluator.submit(values, range(len(x)))
+        return Reply(values, evaluator.calls, evaluator.names)
 
 
 def chunks(rows: Sequence[int], size: int) -> list[list[int]]:
@@ -91,141 +150,3 @@ def chunks(rows: Sequence[int], size: int) -> list[list[int]]:
     count = -(-len(rows) // size)
     ends = [(k * len(rows) + count - 1) // count for k in range(count + 1)]
     return [list(rows[a:b]) for a, b in pairwise(ends)]
-
-
-class Reply(NamedTuple):
-    """What comes back from wherever the function is."""
-
-    outcomes: Sequence[Outcome]  # one per row
-    calls: int  # rows given to the function, those given again counted again
-    names: Sequence[str] | None  # of the constraints, where the function itself has them
-
-
-class Caller:
-    """A function of one point, or of rows if `vectorized`."""
-
-    def __init__(self, fun: Callable[[Any], Any], vectorized: bool) -> None:
-        self.fun, self.vectorized = fun, vectorized
-
-    @property
-    def names(self) -> Sequence[str] | None:
-        return getattr(self.fun, "constraint_names", None)
-
-    def __call__(self, x: np.ndarray) -> Reply:
-        """The outcomes of the rows of x (n, d), one after another or all at once."""
-        if self.vectorized:
-            return self.rows(x)
-        return Reply([self.point(row) for row in x], len(x), self.names)
-
-    def point(self, x: np.ndarray) -> Outcome:
-        """The outcome of one point (d,). The function gets a copy: what it does to it is its own affair."""
-        began = perf_counter()
-        try:
-            value = self.fun(x.copy())
-            seconds = perf_counter() - began
-            return with_values(*point_values(value), seconds)
-        except (Exception, SystemExit) as error:  # a simulator's script that exits is a failure like any other
-            return _failed(error, perf_counter() - began)
-
-    def rows(self, x: np.ndarray, first: bool = False, check: Check | None = None) -> Reply:
-        """The outcomes of rows by one call; where that fails, row by row, to find those that make it fail.
-
-        `first` says that the function has never returned anything in good form. A form that is wrong then is a
-        mistake in the program, and not looked into.
-        """
-        n = len(x)
-        if check is not None:
-            check()
-        began = perf_counter()
-        try:
-            value = self.fun(x.copy())
-            seconds = (perf_counter() - began) / n
-            return Reply(Columns(*row_values(value, n), seconds), n, self.names)
-        except (Exception, SystemExit) as error:
-            together = _failed(error, (perf_counter() - began) / n)
-        if n == 1 or (first and together.status == MALFORMED):
-            return Reply([together] * n, n, self.names)
-        alone = [self.rows(row[None], check=check).outcomes[0] for row in x]
-        if together.status == MALFORMED and all(outcome.status == MALFORMED for outcome in alone):
-            alone = [together] * n  # the words on all rows say more than those on one
-        return Reply(alone, 2 * n, self.names)
-
-
-def _failed(error: BaseException, seconds: float) -> Outcome:
-    kind, message = type(error).__name__, str(error)
-    status = RAISED
-    if isinstance(error, MalformedValue):
-        status = MALFORMED
-    elif isinstance(error, MemoryError):
-        status = MEMORY
-    return Outcome(status, seconds=seconds, error=f"{kind}: {message}" if message else kind, cause=error)
-
-
-class Serial(Evaluator):
-    """Calls the function row after row. A crash of the function is a crash of this process."""
-
-    def __init__(self, caller: Caller) -> None:
-        super().__init__()
-        self._caller = caller
-
-    def submit(
-        self,
-        x: np.ndarray,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
-    ) -> Sequence[Outcome]:
-        outcomes = []
-        for row, point in enumerate(x):
-            if row in known:
-                outcomes.append(known[row])
-                continue
-            if check is not None:
-                check()
-            self.calls += 1
-            outcome = self._caller.point(point)
-            outcomes.append(outcome)
-            if self.names is None:
-                self.names = self._caller.names  # known from the first call on, if ever
-            if done is not None:
-                done(row, outcome)
-        return outcomes
-
-
-class Vectorised(Evaluator):
-    """Calls the function once; only where that fails row by row, so that a point that fails costs itself alone."""
-
-    at_once = True
-
-    def __init__(self, caller: Caller) -> None:
-        super().__init__()
-        self._caller = caller
-        self._first = True  # nothing in good form was returned yet
-
-    def submit(
-        self,
-        x: np.ndarray,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
-    ) -> Sequence[Outcome]:
-        rows = [row for row in range(len(x)) if row not in known] if known else range(len(x))
-        if not rows:
-            return [known[row] for row in range(len(x))]
-        outcomes = self._evaluated(x[rows] if known else x, check)
-        if done is not None:
-            for row, outcome in zip(rows, outcomes, strict=True):
-                done(row, outcome)
-        if not known:
-            return outcomes
-        whole = {**known, **dict(zip(rows, outcomes, strict=True))}
-        return [whole[row] for row in range(len(x))]
-
-    def _evaluated(self, x: np.ndarray, check: Check | None) -> Sequence[Outcome]:
-        self.calls += len(x)
-        outcomes, calls, self.names = self._caller.rows(x, self._first, check)
-        self.calls += calls - len(x)
-        if self._first:
-            in_form = isinstance(outcomes, Columns) or any(o.status in (OK, INVALID) for o in outcomes)
-            self._first = not in_form
-        return outcomes

@@ -1,14 +1,8 @@
-"""What evaluators have in common that send rows away and get replies.
+"""Evaluation by executors, maps and Dask clusters: rows are sent away, and replies come back.
 
-Evaluation by any `concurrent.futures.Executor`.
-
-Evaluation by a callable like `map`, as `multiprocessing.Pool.map` is.
-
-Evaluation by a Dask cluster.
-
-Evaluation in a child of whatever process this is called in, so that a poisonous evaluation leaves that one alone.
-
-For executors and clusters: their workers are not ours to kill, and one that dies may take others' work with it.
+Where a limit is to be respected, or a worker must survive, a row is evaluated in a child of the process that it was
+sent to (`Isolated`): workers of executors and clusters are not ours to kill, and one that dies may take others' work
+with it.
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from .local import NOTHING_KNOWN, PULSE, Check, Done, Evaluator, Reply, chunks, missing
+from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .pool import Pool
 from .sending import add_to_path
-from .values import EvaluatorLost, Outcome
+from .values import EvaluatorLost, Values
 
 
 class ByReplies(Evaluator):
@@ -43,14 +37,11 @@ class ByReplies(Evaluator):
     def close(self) -> None:
         self._end()
 
-    def _received(self, reply: Reply, rows: Sequence[int], outcomes: dict[int, Outcome], done: Done | None) -> None:
-        """Take in what came back for those rows."""
+    def _receive(self, reply: Reply, rows: Sequence[int], values: Values) -> None:
+        """Store the reply to some rows."""
         self.calls += reply.calls
         self.names = reply.names or self.names
-        for row, outcome in zip(rows, reply.outcomes, strict=True):
-            outcomes[row] = outcome
-            if done is not None:
-                done(row, outcome)
+        values.merge(rows, reply.values)
 
 
 class Futures(ByReplies):
@@ -78,24 +69,16 @@ class Futures(ByReplies):
         super().__init__(size, end)
         self._send, self._again = send, again
 
-    def submit(
-        self,
-        x: np.ndarray,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
-    ) -> Sequence[Outcome]:
-        outcomes = dict(known)
-        rows = missing(x, known)
+    def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
         finished: SimpleQueue[tuple[list[int], Any]] = SimpleQueue()
         waiting = chunks(rows, self._size(len(rows)))
         running: list[Any] = []
+        left = len(rows)
         try:
-            while len(outcomes) < len(x):
-                if check is not None:
-                    check()
+            while left:
+                check()
                 if waiting:
-                    running += self._begin(x, waiting, finished)
+                    running += self._begin(values.x, waiting, finished)
                     waiting = []
                 try:
                     sent, future = finished.get(timeout=PULSE)
@@ -105,12 +88,12 @@ class Futures(ByReplies):
                 if reply is None:
                     waiting.append(sent)
                     continue
-                self._received(reply, sent, outcomes, done)
+                self._receive(reply, sent, values)
+                left -= len(sent)
         except BaseException:
             for future in running:
                 future.cancel()  # of those that have begun, this does nothing
             raise
-        return [outcomes[row] for row in range(len(x))]
 
     def _begin(self, x: np.ndarray, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]) -> list[Any]:
         try:
@@ -162,27 +145,16 @@ class Mapped(ByReplies):
         super().__init__(size, end)
         self._over, self._task = over, task
 
-    def submit(
-        self,
-        x: np.ndarray,
-        done: Done | None = None,
-        known: Mapping[int, Outcome] = NOTHING_KNOWN,
-        check: Check | None = None,
-    ) -> Sequence[Outcome]:
-        outcomes = dict(known)
-        rows = missing(x, known)
+    def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
         pieces = chunks(rows, self._size(len(rows)))
-        if check is not None:
-            check()
-        replies = iter(self._guarded(lambda: self._over(self._task, [x[piece] for piece in pieces])))
+        check()
+        replies = iter(self._guarded(lambda: self._over(self._task, [values.x[piece] for piece in pieces])))
         for piece in pieces:
             reply = self._guarded(lambda: next(replies, None))
-            if not isinstance(reply, Reply) or len(reply.outcomes) != len(piece):
+            if not isinstance(reply, Reply) or len(reply.values.done) != len(piece):
                 raise EvaluatorLost(f"the map must give one result per item, in their order; it gave {reply!r}")
-            self._received(reply, piece, outcomes, done)
-            if check is not None:
-                check()
-        return [outcomes[row] for row in range(len(x))]
+            self._receive(reply, piece, values)
+            check()
 
     def _guarded(self, step: Callable[[], Any]) -> Any:
         """User code never raises here: it is caught where it runs. So this is the map's own failure."""
@@ -253,15 +225,15 @@ class Isolated:
     rows_together: bool
 
     def __call__(self, x: np.ndarray) -> Reply:
-        child = _KEPT.take(self)
+        child = _CHILDREN.take(self)
         try:
-            before = child.calls
-            outcomes = list(child.submit(x, check=lambda: _KEPT.raise_if_ended(self.name)))
+            before, values = child.calls, Values(x, apart=True)
+            child.submit(values, range(len(x)), lambda: _CHILDREN.raise_if_ended(self.name))
         except BaseException:
             child.close()
             raise
-        _KEPT.give(self, child)
-        return Reply(outcomes, child.calls - before, child.names)
+        _CHILDREN.give(self, child)
+        return Reply(values, child.calls - before, child.names)
 
 
 class Ended(RuntimeError):
@@ -334,11 +306,11 @@ class _Children:
                 return
 
 
-_KEPT = _Children()
-atexit.register(_KEPT.end)
-os.register_at_fork(after_in_child=_KEPT.forget)
+_CHILDREN = _Children()
+atexit.register(_CHILDREN.end)
+os.register_at_fork(after_in_child=_CHILDREN.forget)
 
 
 def end_children(name: str) -> None:
     """End the children of a run in this process, also those that are evaluating."""
-    _KEPT.end(name)
+    _CHILDREN.end(name)

@@ -1,7 +1,7 @@
 """A process that starts, reaps and kills worker processes, and takes them along when its owner is gone.
 
 The owner may be killed at any moment and cannot clean up after itself then. So the workers are not its children but
-those of the nursery, a small process that never runs a user's code, always listens, and ends when its owner's end of
+those of the supervisor, a small process that never runs a user's code, always listens, and ends when its owner's end of
 the line is closed or its owner is no longer its parent. It kills a worker together with all processes that the worker
 started, and on Linux it also inherits, and ends, those that left the worker's group. It has its own session, so that
 Ctrl-C in a terminal reaches the owner alone.
@@ -14,18 +14,24 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pickle
+import resource
 import select
 import signal
 import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+READY = "ready"  # what a worker says when it has loaded the function
 START, KILL = 1, 2
 ORDER = struct.Struct("<II")  # what to do, and the number of a worker
 NEWS = struct.Struct("<Ii")  # the number of a worker that ended, and how: an exit status, or minus a signal
@@ -40,11 +46,14 @@ THREADS = (
     "NUMEXPR_NUM_THREADS",
 )
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-CODE = "import sys; sys.path.insert(0, sys.argv[1]); from ppsde.evaluation.supervisor import keep; keep(*sys.argv[2:])"
+CODE = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from ppsde.evaluation.supervisor import supervise; supervise(*sys.argv[2:])"
+)
 
 
-class Nursery:
-    """The owner's side."""
+class Supervisor:
+    """The owner's side of the line to the supervisor."""
 
     def __init__(self, one_thread: bool) -> None:
         mine, theirs = socket.socketpair()
@@ -80,18 +89,18 @@ class Nursery:
         self._line.sendall(ORDER.pack(KILL, number))
 
     def news(self) -> list[tuple[int, int]]:
-        """Workers that ended since the last time, and how. Raises EOFError when the nursery itself is gone."""
+        """Workers that ended since the last time, and how. Raises EOFError when the supervisor itself is gone."""
         with suppress(BlockingIOError):
             piece = self._line.recv(4096, socket.MSG_DONTWAIT)
             if not piece:
-                raise EOFError("the nursery is gone")
+                raise EOFError("the supervisor is gone")
             self._rest += piece
         whole = len(self._rest) // NEWS.size * NEWS.size
-        told, self._rest = self._rest[:whole], self._rest[whole:]
-        return list(NEWS.iter_unpack(told))
+        complete, self._rest = self._rest[:whole], self._rest[whole:]
+        return list(NEWS.iter_unpack(complete))
 
     def close(self) -> None:
-        """End all workers, and the nursery."""
+        """End all workers, and the supervisor."""
         self._line.close()
         try:
             self._process.wait(SECONDS_TO_END)
@@ -100,15 +109,13 @@ class Nursery:
             self._process.wait()
 
     def forget(self) -> None:
-        """Hang up without waiting: after a fork, the nursery is the other process's child, and it stays."""
+        """Hang up without waiting: after a fork, the supervisor is the other process's child, and it stays."""
         self._line.close()
         self._process.returncode = 0  # so that nobody complains of it being left behind
 
 
-def keep(line: str, owner: str) -> None:
-    """The nursery's own life, until the owner hangs up or is gone."""
-    from . import pool
-
+def supervise(line: str, owner: str) -> None:
+    """Run the supervisor, until the owner closes its end of the line or is gone."""
     for name in ("cloudpickle", "threadpoolctl"):  # once here, not again in every worker
         with suppress(ImportError):
             import_module(name)
@@ -137,7 +144,7 @@ def keep(line: str, owner: str) -> None:
                     break
                 what, number = ORDER.unpack(order)
                 if what == START:
-                    _start(number, descriptors[0], workers, orders, [orders, listening, waking], pool.serve)
+                    _start(number, descriptors[0], workers, orders, [orders, listening, waking])
                 else:
                     for process in [process for process, known in workers.items() if known == number]:
                         _kill_group(process)
@@ -154,9 +161,9 @@ def _start(
     workers: dict[int, int],
     orders: socket.socket,
     ours: list[socket.socket],
-    serve: Callable[[Connection], None],
 ) -> None:
-    nursery = os.getpid()
+    """Fork a worker."""
+    supervisor = os.getpid()
     try:
         process = os.fork()
     except OSError as error:  # too many processes, no memory
@@ -178,7 +185,7 @@ def _start(
         for end in ours:
             end.close()
         os.setpgid(0, 0)
-        _die_with_parent(nursery)
+        _die_with_parent(supervisor)
         serve(Connection(descriptor))
         status = 0
     finally:
@@ -210,7 +217,7 @@ def _kill_group(process: int) -> None:
 
 
 def _end_all(workers: list[int]) -> None:
-    """Kill the workers' groups, then whoever else was left to the nursery by them."""
+    """Kill the workers' groups, then whoever else was left to the supervisor by them."""
     for process in workers:
         _kill_group(process)
     while True:
@@ -244,3 +251,72 @@ def _die_with_parent(parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it was gone already
         os._exit(1)
+
+
+def serve(line: Connection) -> None:
+    """The life of a worker: load the function, then evaluate points until the line is closed from the other side."""
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        path, data, memory, one_thread = pickle.loads(line.recv_bytes())
+        try:
+            sys.path[:] = path
+            call = pickle.loads(data)
+        except BaseException as error:
+            line.send(f"{type(error).__name__}: {error}")
+            return
+        np.random.seed()  # noqa: NPY002  # workers are forked: without this, all would draw the same numbers
+        if one_thread:
+            _limit_threads()
+        ceiling = None if memory is None else _address_space() + memory
+        line.send(READY)
+        while True:
+            x = line.recv()
+            with _at_most(ceiling):
+                reply = call(x)
+            _flush()
+            line.send(reply)
+
+
+def _limit_threads() -> None:
+    """The environment says it already; this is for libraries that do not ask it."""
+    with suppress(ImportError):
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped now."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+@contextmanager
+def _at_most(ceiling: int | None) -> Iterator[None]:
+    """A limit on the address space while the function is called; what tells of its failure needs some too."""
+    if ceiling is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [ceiling, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _flush() -> None:
+    """What the function printed is seen at once, and not lost if the worker is killed later."""
+    stream: Any
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+
+
+def exit_in_words(status: int) -> str:
+    """How a process ended: an exit status, or minus the number of a signal."""
+    if status >= 0:
+        return f"the process ended with exit status {status}"
+    try:
+        return f"the process was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"the process was killed by signal {-status}"

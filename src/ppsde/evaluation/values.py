@@ -1,114 +1,25 @@
-"""What a user's function returned, as plain numbers of known shape, or a clear word on what is wrong with it.
-
-What became of one evaluation: its values, or why there are none.
-"""
+"""Values of the user's function: checked, stored as columns, with an object only for a point that failed."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
-
-class MalformedValue(ValueError):
-    """A function returned something that is not f or (f, g, h) made of real numbers in the expected shape."""
-
-
-def parts(value: Any) -> tuple[Any, Any, Any]:
-    """(f, g, h) of what the function returned; () for constraints that are not there."""
-    if not isinstance(value, tuple):
-        return value, (), ()
-    if len(value) != 3:
-        raise MalformedValue(f"the function must return f or a tuple (f, g, h); got a tuple of {len(value)}")
-    f, g, h = value
-    return f, () if g is None else g, () if h is None else h
-
-
-def reals(value: Any, what: str) -> np.ndarray:
-    """The value as an array of real numbers."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:  # a ragged nest of lists
-        raise MalformedValue(f"{what} must be real numbers in a regular shape; got {value!r} ({error})") from None
-    if array.dtype.kind not in "fiub":
-        if array.size == 0:  # np.asarray([]) is float, but np.asarray of an empty object array is not
-            return array.astype(float)
-        kind = "complex numbers" if array.dtype.kind == "c" else type(value).__name__
-        raise MalformedValue(f"{what} must be real numbers; got {kind}: {value!r}")
-    return array if array.dtype == np.float64 else array.astype(float)
-
-
-def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """f, g (p,), h (q,) of one point."""
-    f, g, h = parts(value)
-    objective = reals(f, "the objective")
-    if objective.size != 1:
-        raise MalformedValue(f"the objective must be one number; got shape {objective.shape}")
-    return float(objective.reshape(())), reals(g, "g").reshape(-1), reals(h, "h").reshape(-1)
-
-
-def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """f (n,), g (n, p), h (n, q) of n rows."""
-    f, g, h = parts(value)
-    objective = reals(f, "the objective")
-    if objective.shape != (n,) and objective.shape != (n, 1):
-        raise MalformedValue(
-            f"a vectorised objective of {n} rows must have shape ({n},); got {objective.shape}. "
-            "It is called with points as rows (n, d)"
-        )
-    return objective.reshape(n), _columns(g, n, "g"), _columns(h, n, "h")
-
-
-def _columns(value: Any, n: int, what: str) -> np.ndarray:
-    array = reals(value, what)
-    if array.ndim == 2 and array.shape[0] == n:
-        return array
-    if array.size == 0:
-        return np.empty((n, 0))
-    if array.shape == (n,):
-        return array.reshape(n, 1)
-    raise MalformedValue(
-        f"vectorised {what} of {n} rows must have shape ({n}, number of constraints); got {array.shape}"
-    )
-
+from ..problem import MalformedValue, point_values
 
 OK = "ok"
-INVALID = "invalid"  # NaN, f = -inf or an infinite constraint: returned in good form, yet no values to search with
+INVALID = "invalid"  # NaN, f = -inf or an infinite constraint: returned in the right form, but no values to search with
 RAISED = "raised"
 MALFORMED = "malformed"  # not f or (f, g, h) made of real numbers in the expected shape
-TIMEOUT = "timeout"  # ran longer than it may, and was killed
-MEMORY = "memory"  # wanted more memory than it may
-CRASHED = "crashed"  # took its process with it
+TIMEOUT = "timeout"  # ran longer than allowed, and was killed
+MEMORY = "memory"  # wanted more memory than allowed
+CRASHED = "crashed"  # ended its process
 
-NO_CONSTRAINTS = np.empty(0)
-NO_CONSTRAINTS.flags.writeable = False
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The outcome of one evaluation; only those with status 'ok' have values to search with."""
-
-    status: str
-    f: float = np.nan
-    g: np.ndarray = field(default_factory=lambda: NO_CONSTRAINTS)  # (p,)
-    h: np.ndarray = field(default_factory=lambda: NO_CONSTRAINTS)  # (q,)
-    seconds: float = 0.0  # what the evaluation took, without the way to it and back
-    error: str = ""  # such as 'RuntimeError: the mesh collapsed'
-    cause: BaseException | None = field(default=None, repr=False)  # for whoever debugs; never kept
-
-    @property
-    def ok(self) -> bool:
-        return self.status == OK
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """An exception may be anything, also something that cannot be pickled; the text of it always can."""
-        cause = self.cause
-        if cause is not None and not isinstance(cause, ElsewhereError):
-            cause = ElsewhereError("".join(traceback.format_exception(cause)))
-        return Outcome, (self.status, self.f, self.g, self.h, self.seconds, self.error, cause)
+FLOAT = np.dtype(float)
 
 
 class ElsewhereError(Exception):
@@ -118,51 +29,8 @@ class ElsewhereError(Exception):
         return "\n" + super().__str__()
 
 
-class Columns(Sequence[Outcome]):
-    """Outcomes of rows that were evaluated together, kept as columns; an `Outcome` is made when one is looked at."""
-
-    def __init__(self, f: np.ndarray, g: np.ndarray, h: np.ndarray, seconds: float) -> None:
-        self.f, self.g, self.h, self.seconds = f, g, h, seconds  # (n,), (n, p), (n, q); seconds of one row
-
-    def failed(self) -> list[int]:
-        """The rows whose values are not to be searched with."""
-        if _finite(self.f) and _finite(self.g) and _finite(self.h):
-            return []  # as nearly always, and quickly found out
-        sound = (self.f > -np.inf) & np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
-        rows: list[int] = np.flatnonzero(~sound).tolist()
-        return rows
-
-    def __len__(self) -> int:
-        return len(self.f)
-
-    @overload
-    def __getitem__(self, row: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Outcome]: ...
-    def __getitem__(self, row: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(row, slice):
-            return [self[k] for k in range(*row.indices(len(self)))]
-        return with_values(float(self.f[row]), self.g[row], self.h[row], self.seconds)
-
-
-def with_values(f: float, g: np.ndarray, h: np.ndarray, seconds: float) -> Outcome:
-    """The outcome that values in good form make: ok, unless one of them is not to be searched with."""
-    if f > -np.inf and _finite(g) and _finite(h):  # false for NaN
-        return Outcome(OK, f, g, h, seconds)
-    return Outcome(INVALID, f, g, h, seconds, "NotFinite: " + _not_finite(f, g, h))
-
-
-def _finite(values: np.ndarray) -> bool:
-    return not values.size or np.count_nonzero(np.isfinite(values)) == values.size
-
-
-def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
-    """The first value that is in the way, by name."""
-    if not f > -np.inf:
-        return f"f is {f}"
-    name, values = ("g", g) if not _finite(g) else ("h", h)
-    k = int(np.argmin(np.isfinite(values)))
-    return f"{name}[{k}] is {values[k]}"
+class EvaluatorLost(RuntimeError):
+    """The evaluator cannot go on: an executor that broke, workers that cannot be started."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,36 +38,325 @@ class Failure:
     """An evaluation that gave no values to search with."""
 
     x: np.ndarray  # (d,)
-    status: str  # 'raised', 'timeout' and so on, as in `Outcome`
+    status: str  # 'raised', 'timeout' and the other constants of this module
     kind: str  # the exception's type, or Timeout, Crashed, NotFinite
     message: str
-    seconds: float
+    seconds: float = 0.0
+    cause: BaseException | None = field(default=None, repr=False)  # for debugging; never stored
 
     @property
     def reason(self) -> str:
+        """Such as 'RuntimeError: the mesh collapsed'."""
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
     def __str__(self) -> str:
         return self.reason
 
-
-def failure_of(x: np.ndarray, outcome: Outcome) -> Failure:
-    kind, _, message = outcome.error.partition(": ")
-    return Failure(x.copy(), outcome.status, kind, message, outcome.seconds)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Some exceptions cannot be pickled; the text of their traceback always can."""
+        cause = self.cause
+        if cause is not None and not isinstance(cause, ElsewhereError):
+            cause = ElsewhereError(_traceback_of(cause))
+        return Failure, (self.x, self.status, self.kind, self.message, self.seconds, cause)
 
 
 class EvaluationError(RuntimeError):
-    """A run was given up because of an evaluation; what was found until then is in `result`.
+    """A run ended because of an evaluation; `result` has what was found until then.
 
-    `x` is the point and `outcome` what became of it; both are None where not a point is to blame but whatever was to
-    evaluate it.
+    `x` is the point and `failure` says what happened to it; both are None where the evaluator itself failed.
     """
 
-    def __init__(self, message: str, x: np.ndarray | None = None, outcome: Outcome | None = None) -> None:
+    def __init__(self, message: str, x: np.ndarray | None = None, failure: Failure | None = None) -> None:
         super().__init__(message)
-        self.x, self.outcome = x, outcome
+        self.x, self.failure = x, failure
+        self.ending: Any = None  # an `Ending`, for whoever makes the result of it
         self.result: Any = None
 
 
-class EvaluatorLost(RuntimeError):
-    """Whatever evaluates is gone for good: an executor that broke, workers that cannot be started."""
+class Noted(NamedTuple):
+    """The values of one row, or the reason why it has none, as a journal stores them."""
+
+    f: float
+    g: np.ndarray  # (p,)
+    h: np.ndarray  # (q,)
+    seconds: float
+    status: str = OK
+    reason: str = ""
+
+
+class Values:
+    """f (n,), g (n, p), h (n, q) and seconds (n,) of the rows of a request, filled in as evaluations finish.
+
+    `counts` are the numbers of inequalities and equalities (p, q). Until the first valid row has come in (`seen`), rows
+    wait: the first row, in the order of rows and not of time, that returned anything decides the counts, or is
+    malformed and so an error in the program: `MalformedValue`. After that a malformed row is a failure of that row.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        The points.
+    counts : (p, q), optional
+    seen : bool
+        Whether a valid row has come in, in this request or an earlier one.
+    apart : bool
+        Whether these are some rows of a request that is put together elsewhere, by `merge`: nothing raises then.
+    finished : callable, optional
+        Called with the number of each row that has finished, its values and failure being final.
+    check : callable, optional
+        Called before a failure is recorded; it may raise. A point that fails while the run is being stopped may fail
+        because of that.
+    """
+
+    def __init__(
+        self,
+        x: np.ndarray,
+        counts: tuple[int, int] | None = None,
+        seen: bool = False,
+        apart: bool = False,
+        finished: Callable[[int], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        n = len(x)
+        self.x, self.counts, self.seen = x, counts, seen
+        self.done = np.zeros(n, bool)
+        self.seconds = np.zeros(n)
+        self.failures: dict[int, Failure] = {}
+        self._apart, self._finished, self._check = apart, finished, check
+        self._waiting: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
+        self._allocate()
+
+    def _allocate(self) -> None:
+        n, (p, q) = len(self.x), self.counts or (0, 0)
+        self.f, self.g, self.h = np.full(n, np.nan), np.full((n, p), np.nan), np.full((n, q), np.nan)
+
+    @property
+    def first_decides(self) -> bool:
+        """Whether a malformed row that comes in now is an error in the program."""
+        return not self.seen and not self._apart
+
+    def put(self, row: int, value: Any, seconds: float) -> None:
+        """Store what the function returned for one point: f, or (f, g, h)."""
+        f, g, h = value if type(value) is tuple and len(value) == 3 else (value, None, None)
+        if not self.seen or not isinstance(f, float):
+            self._put_any(row, value, seconds)
+            return
+        for constraints, table in ((g, self.g), (h, self.h)):
+            kind, width = type(constraints), table.shape[1]
+            if not width and (constraints is None or ((kind is list or kind is tuple) and not constraints)):
+                continue
+            try:
+                array = np.asarray(constraints) if kind is list or kind is tuple else constraints
+            except ValueError:  # ragged
+                array = None
+            if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape != (width,):
+                self._put_any(row, value, seconds)
+                return
+            table[row] = array
+        self.f[row] = f
+        self.seconds[row] = seconds
+        self.done[row] = True
+        if self._finished is not None:
+            self._judge(row)
+            self._finished(row)
+
+    def _put_any(self, row: int, value: Any, seconds: float) -> None:
+        """Store a value of any form; the road of the first row, of numbers that are no floats, and of mistakes."""
+        try:
+            values = point_values(value)
+        except Exception as error:
+            self.fail(row, error, seconds)
+        else:
+            self._put_row(row, *values, seconds)
+
+    def _put_row(self, row: int, f: float, g: np.ndarray, h: np.ndarray, seconds: float) -> None:
+        """Store checked values of one point, or let them wait until the counts are known."""
+        counts = (len(g), len(h))
+        if self.seen and counts != self.counts:
+            self.fail(row, self._other_counts(counts), seconds)
+            return
+        self.seconds[row] = seconds
+        self.done[row] = True
+        if self.seen:
+            self.f[row], self.g[row], self.h[row] = f, g, h
+        else:
+            self._waiting[row] = f, g, h
+            self._look_at_the_first()
+        if self._finished is not None:
+            self._judge(row)
+            self._finished(row)
+
+    def put_rows(self, rows: Sequence[int], f: np.ndarray, g: np.ndarray, h: np.ndarray, seconds: float) -> None:
+        """Store checked values of several rows, f (k,), g (k, p), h (k, q), each of which took `seconds`."""
+        counts = (g.shape[1], h.shape[1])
+        if self._apart and len(rows) == len(self.f):
+            self.counts, self.seen = counts, True
+        if not self.seen or counts != self.counts:
+            for k, row in enumerate(rows):
+                self._put_row(row, float(f[k]), g[k], h[k], seconds)
+            return
+        if len(rows) == len(self.f):
+            self.f, self.g, self.h = f, g, h
+            self.seconds[:], self.done[:] = seconds, True
+        else:
+            at = list(rows)
+            self.f[at], self.g[at], self.h[at], self.seconds[at], self.done[at] = f, g, h, seconds, True
+        if self._finished is not None:
+            self.judge()
+            for row in rows:
+                self._finished(row)
+
+    def fail(self, row: int, error: BaseException, seconds: float) -> None:
+        """Record that the function raised, or returned something malformed."""
+        kind = type(error).__name__
+        try:
+            message = str(error)
+        except Exception as worse:  # an exception of the user's own may do anything
+            message = f"(its text cannot be had: {type(worse).__name__})"
+        if isinstance(error, MalformedValue):
+            status = MALFORMED
+        else:
+            status = MEMORY if isinstance(error, MemoryError) else RAISED
+        self.record_failure(row, Failure(self.x[row].copy(), status, kind, message, seconds, error))
+
+    def record_failure(self, row: int, failure: Failure) -> None:
+        """Record that a row has no values, and why."""
+        if self._check is not None:
+            self._check()
+        self._waiting.pop(row, None)
+        self.f[row], self.g[row], self.h[row] = np.nan, np.nan, np.nan
+        self.seconds[row] = failure.seconds
+        self.done[row] = True
+        self.failures[row] = failure
+        if not self.seen:
+            self._look_at_the_first()
+        if self._finished is not None:
+            self._finished(row)
+
+    def restore(self, row: int, noted: Noted) -> None:
+        """Take a row from a journal."""
+        finished, self._finished = self._finished, None  # it is in the journal already
+        if noted.status in (OK, INVALID):
+            self._put_row(row, noted.f, noted.g, noted.h, noted.seconds)
+        else:
+            kind, _, message = noted.reason.partition(": ")
+            self.record_failure(row, Failure(self.x[row].copy(), noted.status, kind, message, noted.seconds))
+        self._finished = finished
+
+    def merge(self, rows: Sequence[int], other: Values) -> None:
+        """Store the values of rows that were evaluated elsewhere; the k-th of `rows` is row k there."""
+        at_once = other.seen and not other.failures and self._finished is None
+        if at_once and self.seen and other.counts == self.counts:
+            at = list(rows)
+            self.f[at], self.g[at], self.h[at], self.seconds[at] = other.f, other.g, other.h, other.seconds
+            self.done[at] = True
+            return
+        for k, row in enumerate(rows):
+            failure = other.failures.get(k)
+            if failure is None or failure.status == INVALID:
+                self._put_row(row, *other.row(k), float(other.seconds[k]))
+            else:
+                self.record_failure(row, failure)
+
+    def row(self, row: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """f, g (p,) and h (q,) of one row; NaN where it has none."""
+        return self._waiting.get(row) or (float(self.f[row]), self.g[row], self.h[row])
+
+    def noted(self, row: int) -> Noted:
+        """One row, for a journal."""
+        failure = self.failures.get(row)
+        if failure is not None and failure.status != INVALID:
+            return Noted(np.nan, np.empty(0), np.empty(0), failure.seconds, failure.status, failure.reason)
+        status, reason = (OK, "") if failure is None else (failure.status, failure.reason)
+        return Noted(*self.row(row), float(self.seconds[row]), status, reason)
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Clear rows that are to be tried again."""
+        self.f, self.g, self.h = self.f.copy(), self.g.copy(), self.h.copy()  # they may be the user's own
+        for row in rows:
+            del self.failures[row]
+            self._waiting.pop(row, None)
+            self.f[row], self.g[row], self.h[row], self.done[row] = np.nan, np.nan, np.nan, False
+
+    def settle(self) -> None:
+        """Let the rows that came in decide the counts, whether or not an earlier one is still to come."""
+        if self._waiting:
+            _, g, h = self._waiting[min(self._waiting)]
+            self._begin((len(g), len(h)))
+
+    def judge(self) -> None:
+        """Record a failure for each finished row whose values cannot be searched with."""
+        for row in list(self._waiting):
+            self._judge(row)
+        if _finite(self.f) and _finite(self.g) and _finite(self.h):
+            return  # nearly always, and quickly found out
+        sound = (self.f > -np.inf) & np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
+        for row in np.flatnonzero(~sound & self.done).tolist():
+            self._judge(row)
+
+    def _judge(self, row: int) -> None:
+        """The same for one row."""
+        f, g, h = self.row(row)
+        if row in self.failures or (f > -np.inf and _finite(g) and _finite(h)):  # false for NaN
+            return
+        failure = Failure(self.x[row].copy(), INVALID, "NotFinite", _not_finite(f, g, h), float(self.seconds[row]))
+        if self._check is not None:
+            self._check()
+        self.failures[row] = failure
+
+    def _look_at_the_first(self) -> None:
+        """See whether the first row that returned anything has come in; it decides the counts, or raises."""
+        for row in range(0 if self._apart else len(self.done)):
+            if not self.done[row]:
+                return  # still to come
+            failure = self.failures.get(row)
+            if row in self._waiting:
+                _, g, h = self._waiting[row]
+                if self.counts is not None and (len(g), len(h)) != self.counts:
+                    raise self._other_counts((len(g), len(h)))
+                self._begin((len(g), len(h)))
+                return
+            if failure is not None and failure.status == MALFORMED:
+                raise MalformedValue(failure.message) from failure.cause
+
+    def _begin(self, counts: tuple[int, int]) -> None:
+        """From now on the counts are known: store the rows that waited."""
+        self.counts, self.seen = counts, True
+        self._allocate()
+        waiting, self._waiting = self._waiting, {}
+        for row, (f, g, h) in waiting.items():
+            if (len(g), len(h)) == counts:
+                self.f[row], self.g[row], self.h[row] = f, g, h
+            else:
+                error = self._other_counts((len(g), len(h)))
+                point, seconds = self.x[row].copy(), float(self.seconds[row])
+                self.failures[row] = Failure(point, MALFORMED, type(error).__name__, str(error), seconds, error)
+
+    def _other_counts(self, counts: tuple[int, int]) -> MalformedValue:
+        p, q = self.counts or (0, 0)
+        return MalformedValue(
+            f"the function must return {p} inequalities and {q} equalities; got {counts[0]} and {counts[1]}"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the callbacks, which belong to this process."""
+        return {**self.__dict__, "_finished": None, "_check": None}
+
+
+def _finite(values: np.ndarray) -> bool:
+    return not values.size or np.count_nonzero(np.isfinite(values)) == values.size
+
+
+def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
+    """The first value that cannot be searched with, by name."""
+    if not f > -np.inf:
+        return f"f is {f}"
+    name, values = ("g", g) if not _finite(g) else ("h", h)
+    k = int(np.argmin(np.isfinite(values)))
+    return f"{name}[{k}] is {values[k]}"
+
+
+def _traceback_of(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception as worse:
+        return f"{type(error).__name__} (its text cannot be had: {type(worse).__name__})"

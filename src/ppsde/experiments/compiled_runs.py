@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..batch import BatchResult, compile_batch, solve_batch
-from ..engines.compiled import float64, in_a_loop, one_of, values_of
+from ..engines.compiled import ending_of, float64, in_a_loop, one_of, values_of
 from ..engines.program_cache import remembered
 from ..engines.tracing import run_of
 from ..problem import Problem
 from ..streams import root_key
 from .job import Job
-from .outcomes import constraints_at, failed_row, point, row_of
+from .outcomes import constraints_at, row_of
 from .rows import Row
 
 
@@ -104,15 +105,6 @@ def _rows(job: Job, problem: Problem, batch: BatchResult) -> list[Row]:
 
 
 def _row(job: Job, run: int, problem: Problem, found: dict[str, Any]) -> Row:
-    evaluations = int(found["evaluations"])
-    if not np.isfinite(found["violation"]):
-        return failed_row(job.id, run, job.dimension, f"every evaluation failed ({evaluations})", evaluations)
-    best, answer = (_point(problem, found, prefix) for prefix in ("", "answer_"))
-    return row_of(job.id, run, evaluations, best, answer, found["record"])
-
-
-def _point(problem: Problem, found: dict[str, Any], prefix: str) -> dict[str, np.ndarray]:
-    x = np.asarray(found[prefix + "x"], float)
     with float64():  # a user's function may be of JAX's own, and must not fall back to 32 bits
-        g, h = constraints_at(problem, x)
-    return point(x, float(found[prefix + "f"]), float(found[prefix + "violation"]), g, h, problem.tolerance)
+        ending = ending_of(found, partial(constraints_at, problem))
+    return row_of(job, run, ending, problem.tolerance, found["record"])

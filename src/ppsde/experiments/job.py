@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import make
+from ..problem import Problem
+from ..request import Request
 
 
 def canonical(value: Any) -> str:
@@ -141,7 +143,14 @@ class Job:
 
     def algorithm(self) -> Any:
         """Return the algorithm with its settings."""
-        return make(self.method, {name: _hashable(value) for name, value in self.settings.items()})
+        return make(self.method, self._options())
+
+    def request(self, problem: Problem, run: int) -> Request:
+        """The request of one of its runs on the host."""
+        return Request(problem, self.method, self._options(), self.budget, self.seed, number=run)
+
+    def _options(self) -> dict[str, Any]:
+        return {name: _hashable(value) for name, value in self.settings.items()}
 
     @classmethod
     def from_content(cls, text: str) -> Job:

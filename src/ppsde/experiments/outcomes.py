@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
 
 import numpy as np
 
-from ..population import competition_violation
+from ..engines.ending import Ending
+from ..population import Population, competition_violation
 from ..problem import Problem
+from .job import Job
 from .rows import FAILED, OK, Row
 from .store import ANSWER, RECORD
 
@@ -17,18 +19,28 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
 def row_of(
+    job: Job, run: int, ending: Ending, tolerance: float, record: Mapping[str, np.ndarray], **more: np.ndarray
+) -> Row:
+    """The row of a run that has ended; `record` are columns along it."""
+    best, answer = ending.best, ending.answer or ending.best
+    if best is None or answer is None:
+        first = f"; the first with {ending.failures[0]}" if ending.failures else ""
+        message = f"every evaluation failed ({ending.evaluations}){first}"
+        return failed_row(job.id, run, job.dimension, message, ending.evaluations)
+    points = _point(best, tolerance), _point(answer, tolerance)
+    return _row(job.id, run, ending.evaluations, *points, record, more)
+
+
+def _row(
     job: str,
     run: int,
     evaluations: int,
     best: Mapping[str, np.ndarray],
     answer: Mapping[str, np.ndarray],
     record: Mapping[str, np.ndarray],
-    more: Mapping[str, Any] | None = None,
+    more: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> Row:
-    """The row of a run that came to its end, `best` and `answer` being made by `point`."""
-    arrays: dict[str, np.ndarray] = {"evaluations": np.array(evaluations, np.int64)}
-    arrays |= {name: np.asarray(value) for name, value in (more or {}).items()}
-    arrays |= best
+    arrays: dict[str, np.ndarray] = {"evaluations": np.array(evaluations, np.int64), **more, **best}
     arrays |= {ANSWER + name: value for name, value in answer.items()}
     arrays |= {RECORD + name: np.asarray(column, float) for name, column in record.items()}
     return Row(job, run, OK, "", arrays)
@@ -37,8 +49,13 @@ def row_of(
 def failed_row(job: str, run: int, dimension: int, message: str, evaluations: int = 0) -> Row:
     """The row of a run that gave nothing. Addresses in memory, which no two runs share, are left out of the message."""
     nothing = point(np.full(dimension, np.nan), np.nan, np.inf, np.empty(0), np.empty(0), 0.0)
-    row = row_of(job, run, evaluations, nothing, nothing, {})
+    row = _row(job, run, evaluations, nothing, nothing, {})
     return Row(job, run, FAILED, _ADDRESS.sub("0x..", " ".join(message.split())), row.arrays)
+
+
+def _point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
+    x, f, violation, g, h = (column[0] for column in (points.x, points.f, points.violation, points.g, points.h))
+    return point(x, float(f), float(violation), g, h, tolerance)
 
 
 def point(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algorithms import make
-from ..durations import check_seconds
+from ..checks import check_seconds
 from ..problem import Problem
 from ..suites import SUITES, get
 from ..suites.named import from_file, from_suite
@@ -221,7 +221,7 @@ class Plan:
             return self.budget_per_variable * dimension
         if source.suite is not None:
             return get(source.suite).budget(dimension)
-        from ..optimizer import EVALUATIONS_PER_VARIABLE
+        from ..request import EVALUATIONS_PER_VARIABLE
 
         return EVALUATIONS_PER_VARIABLE * dimension
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ..interrupts import Interrupts, noticed
+from ..engines.drive import Interrupts, noticed
 from ..progress import ShowStudy, Status, study_display
 from .database import drop
 from .job import Job, canonical, provenance

@@ -14,22 +14,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..algorithm import Task
-from ..engines.run import Run
-from ..engines.turns import thinned
-from ..evaluation import evaluator_for
-from ..evaluation.evaluate import Evaluate, Hopeless, Policy
-from ..population import Population
+from ..engines.drive import drive
+from ..engines.ending import thinned
+from ..evaluation.evaluate import Limits
 from ..problem import Problem
 from .job import Job
-from .outcomes import failed_row, point, row_of
+from .outcomes import failed_row, row_of
 from .plan import Source, opened
 from .rows import Row, packed
 
@@ -41,32 +38,14 @@ def host_rows(job: Job, problem: Problem, progress: Callable[[int], None]) -> It
 
 
 def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int], None], before: int) -> Row:
-    task = Task(problem.lower, problem.upper, job.budget)
-    run = Run(job.algorithm(), task, seed=job.seed, run=number, tolerance=problem.tolerance)
-    with evaluator_for(problem, timeout=job.eval_timeout) as evaluator, suppress(Hopeless):
-        evaluate = Evaluate(evaluator, Policy(), problem.counts)
-        while run.wanted is not None:
-            run.supply(*evaluate(run.wanted))
-            progress(before + run.evaluations)
-    best, answer = run.best, run.answer
-    if best is None:
-        first = f"; the first with {evaluate.failures[0]}" if evaluate.failures else ""
-        message = f"every evaluation failed ({evaluate.points}){first}"
-        return failed_row(job.id, number, job.dimension, message, evaluate.points)
-    return row_of(
-        job.id,
-        number,
-        run.evaluations,
-        _host_point(best, problem.tolerance),
-        _host_point(best if answer is None else answer, problem.tolerance),
-        thinned(run.history, job.budget, job.record),
-        {"failed_evaluations": np.array(run.failed, np.int64)},
-    )
+    run = job.request(problem, number).run()
 
+    def after_generation() -> None:
+        progress(before + run.evaluations)
 
-def _host_point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
-    row = points.take(slice(0, 1))
-    return point(row.x[0], float(row.f[0]), float(row.violation[0]), row.g[0], row.h[0], tolerance)
+    ending = drive(run, problem, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
+    record = thinned(ending.history, job.budget, job.record)
+    return row_of(job, number, ending, problem.tolerance, record, failed_evaluations=np.array(ending.failed, np.int64))
 
 
 PROGRESS_EVERY = 0.5  # seconds

@@ -1,1 +1,1 @@
-"""What algorithms share, one idea per file: pure formulae, and adaptive pieces as frozen dataclasses."""
+"""Parts that algorithms share: formulas as pure functions, adaptive pieces as frozen dataclasses."""

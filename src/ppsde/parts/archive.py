@@ -1,7 +1,4 @@
-"""The archive (JADE): parents that were replaced, still good for differences.
-
-Trials by DE/current-to-pbest/1/bin with an archive, as JADE makes them, and SHADE after it.
-"""
+"""The archive of replaced parents (JADE), and trials by DE/current-to-pbest/1/bin with it (JADE, SHADE, L-SHADE)."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from .variation import binomial, current_to_pbest_1
 
 @dataclass(frozen=True)
 class Archive:
-    """Points, of which the first `size` are in use; a limit, which may change, says how many may be."""
+    """Points, of which the first `size` are in use; callers give a limit of that, which may change."""
 
     x: Array  # (capacity, d)
     size: Array
@@ -30,10 +27,10 @@ class Archive:
         return cls(xp.zeros((capacity, d)), xp.asarray(0))
 
     def put(self, x: Array, chosen: Array, limit: Array | int, u: Array) -> Archive:
-        """The chosen (m,) rows of x (m, d) enter one after the other; u (m,) uniform numbers.
+        """The archive with the chosen (m,) rows of x (m, d) added one after the other; u (m,) uniform numbers.
 
-        Each goes behind the last while there are fewer than `limit`, and in the place of a random one from then on.
-        There must not be more than `limit` before.
+        Each is appended while there are fewer than `limit`, and replaces a random one from then on. There must not be
+        more than `limit` before.
         """
         xp = namespace(x)
         capacity = self.x.shape[0]
@@ -46,7 +43,7 @@ class Archive:
         )
 
     def cut(self, limit: Array | int, u: Array) -> Archive:
-        """Random ones leave until there are at most `limit`; u (capacity,) uniform numbers."""
+        """The archive with random points removed until at most `limit` are left; u (capacity,) uniform numbers."""
         xp = namespace(self.x)
 
         def fewer() -> Archive:
@@ -56,11 +53,11 @@ class Archive:
         return when(self.size > limit, fewer, self)
 
     def joined(self, x: Array) -> Array:
-        """The population's x (n, d) and after it the archive's, as the table that `parents` gives rows of."""
+        """The population's x (n, d), then the archive's: the table that the rows of `parents` refer to."""
         return namespace(x).concatenate([x, self.x])
 
     def parents(self, u: Array, i: Array, best: Array | int, size: Array | int, n: int) -> tuple[Array, Array, Array]:
-        """Of DE/current-to-pbest/1 with archive: pbest, r1 and r2 (m,) for the targets i (m,); u (3, m) uniform.
+        """pbest, r1 and r2 (m,) of DE/current-to-pbest/1 with archive for the targets i (m,); u (3, m) uniform.
 
         The population has n rows ranked best first, `size` of them alive. pbest is one of the first `best` and may be
         i; r1 is in the population, not i; r2 is in the population or the archive, neither i nor r1.
@@ -72,7 +69,7 @@ class Archive:
 
 
 def last_sent(slot: Array, capacity: int) -> tuple[Array, Array]:
-    """Of rows sent to slots (m,), for each slot 0 .. capacity - 1 the last row sent there, and whether there is one.
+    """For each slot 0 .. capacity - 1, the last row sent there and whether there is one; `slot` (m,) of each row.
 
     Examples
     --------
@@ -93,8 +90,8 @@ def pbest_trials(
 ) -> Array:
     """One trial (n, d) per row of x (n, d), ranked best first, of which the first `size` are alive.
 
-    pbest is one of the first `best` rows, a number for all or one per row. Components out of bounds go half way back
-    to the parent.
+    pbest is one of the first `best` rows, a number for all or one per row. Components out of bounds are set half way
+    between the parent and the bound.
     """
     xp = namespace(x)
     n, d = x.shape

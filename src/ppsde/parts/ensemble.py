@@ -6,7 +6,7 @@ Mallipeddi, Suganthan, "Ensemble of constraint handling techniques", IEEE Transa
 Deviations (the publication says / we do / because)
   four populations          one per technique, each meets the offspring of all / one, of which the best quarter by
                             feasibility is judged by feasibility, the next by epsilon, then by penalty, the last by
-                            coins / algorithms have one population; so the feasible are kept while the others roam
+                            coins / algorithms have one population; so feasible points survive while others explore
   epsilon                   a schedule of its own / that of "epsilon" / the same formula
 """
 
@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, namespace
-from ..population import Population
+from ..population import Keys, Population
 from ..streams import Stream
 from .epsilon import Closing
 from .penalties import Distance
-from .rules import Epsilon, Feasibility, Keys, Points, Rule, ranking
+from .rules import Epsilon, Feasibility, Points, Rule, ranking
 from .stochastic import Coin, falling, of_each_row
 
 
 @dataclass(frozen=True)
 class OneOfFour:
-    """Each row by its technique."""
+    """A rule that judges each row by its own technique."""
 
     feasibility: Feasibility
     epsilon: Epsilon
@@ -45,7 +45,7 @@ class OneOfFour:
 
 
 def quarter(population: Population) -> Array:
-    """Which quarter of the points with values each row belongs to, 0 for the best by feasibility; (n,)."""
+    """The quarter (n,) of the valid points that each row belongs to, 0 for the best by feasibility."""
     xp = namespace(population.f)
     rank = xp.argsort(ranking(Feasibility(), population))  # of each row
     return xp.minimum(4 * rank // xp.maximum(population.valid.sum(), 1), 3)

@@ -1,19 +1,16 @@
-"""How epsilon closes: formulas from the start of the pull to zero.
+"""Epsilon, the violation that counts as none: formulas for its value along a run, and techniques made of them.
 
-The epsilon of C2oDE and IUDE: a polynomial from the largest violation at first to exp(-6), then 0.
+Formulas
+  closing     start (1 - elapsed)^power: Takahama, Sakai, "Constrained optimization by the epsilon constrained
+              differential evolution with gradient-based mutation and feasible elites", CEC 2006
+  improved    shrinks while few points are feasible, else the above: Fan, Li, Cai, Huang, Fang, You, Mo, Wei, Goodman,
+              "An improved epsilon constraint-handling method in MOEA/D for CMOPs with large infeasible regions", Soft
+              Computing 23 (2019)
+  quantile    a quantile of the population's violations, so that it does not depend on the scale of the constraints:
+              Stanovov, Semenkin, CL-SRDE, an entry of the CEC 2024 competition
 
-Epsilon levels: which violation counts as none in a generation. Techniques with a state, formulas in `epsilon.py`.
-
-`Closing` follows a polynomial from a quantile of the first population to zero:
-    Takahama, Sakai, "Constrained optimization by the epsilon constrained differential evolution with gradient-based
-    mutation and feasible elites", CEC 2006.
-`Adaptive` shrinks while few points are feasible, and opens again when nearly all are:
-    Fan, Li, Cai, Huang, Fang, You, Mo, Wei, Goodman, "An improved epsilon constraint-handling method in MOEA/D for
-    CMOPs with large infeasible regions", Soft Computing 23 (2019).
-`Quantile` follows the population, whatever the scale of the constraints:
-    Stanovov, Semenkin, CL-SRDE, an entry of the CEC 2024 competition.
-
-The start is that of the first population with values that a technique is told of; before, a rule takes the present one.
+The techniques `Closing`, `Adaptive` and `Quantile` follow these in this order. `ClosingEpsilon` is the epsilon of C2oDE
+and IUDE. A technique starts from the first population that has values.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ import numpy as np
 from ..arrays import HUGE, Array, namespace
 from ..population import Population
 from ..streams import Stream
-from .census import feasible_share, largest_violation, violation_at
 from .rules import Epsilon, by_keys, unchanged
 
 
@@ -36,33 +32,53 @@ def closing(start: Array, elapsed: Array, power: Array | float) -> Array:
 
 
 def improved(epsilon: Array, start: Array, elapsed: Array, share: Array, tau: float, alpha: float, cp: float) -> Array:
-    """The improved epsilon (Fan et al.): shrink by tau while the feasible share is below alpha, else the polynomial.
+    """(1 - tau) epsilon while the feasible share is below alpha, else Takahama's polynomial (Fan et al.).
 
-    The polynomial can lie above the current epsilon: a population that is all but feasible is let out again.
+    The polynomial can lie above the current epsilon, so that a population that is nearly all feasible may leave again.
     """
     return namespace(share).where(share < alpha, (1.0 - tau) * epsilon, closing(start, elapsed, cp))
 
 
-LEVEL = float(np.exp(-6.0))  # that epsilon has come down to when it closes
+def quantile(violation: Array, elapsed: Array, theta: float, cp: float, count: Array | None = None) -> Array:
+    """The sorted violation (n,) at place floor(theta n (1 - elapsed)^cp); 0 from elapsed = 1 on (CL-SRDE).
+
+    With `count`, n is that, and only the first `count` rows are used.
+    """
+    xp = namespace(violation)
+    n = violation.shape[0] if count is None else xp.maximum(count, 1)
+    place = xp.minimum(closing(xp.asarray(theta * n), elapsed, cp).astype(int), n - 1)
+    return xp.where(elapsed < 1.0, xp.minimum(violation[place], HUGE), 0.0)
+
+
+def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:
+    """The violation that a share theta (1 - elapsed)^cp of the valid points stays below; HUGE if there are none."""
+    xp = namespace(population.violation)
+    return quantile(xp.sort(population.violation), elapsed, theta, cp, population.valid.sum())
+
+
+LEVEL = float(np.exp(-6.0))  # the value of epsilon just before it is set to 0
 
 
 @dataclass(frozen=True)
 class ClosingEpsilon:
-    """Where it started, and how much of the run is over. An epsilon that starts no higher than exp(-6) stays there."""
+    """The epsilon of C2oDE and IUDE: from the largest first violation along a polynomial to exp(-6), then 0.
+
+    An epsilon that starts at exp(-6) or below stays there until it is set to 0.
+    """
 
     start: Array
     elapsed: Array  # share of the run
 
     @classmethod
     def of(cls, points: Population) -> ClosingEpsilon:
-        """As it is when the first population is known."""
-        return cls(largest_violation(points), namespace(points.f).asarray(0.0))
+        """The epsilon of a run with these first points."""
+        return cls(points.largest_violation, namespace(points.f).asarray(0.0))
 
     def at(self, elapsed: Array) -> ClosingEpsilon:
         return replace(self, elapsed=elapsed)
 
     def epsilon(self, closes: float) -> Array:
-        """Its value, if `closes` is the share of the run until which it is open."""
+        """The value of epsilon, which is 0 after a share `closes` of the run."""
         xp = namespace(self.start)
         power = xp.log(xp.maximum(self.start, LEVEL) / LEVEL) / -np.log1p(-closes)
         return xp.where(self.elapsed <= closes, closing(self.start, self.elapsed, power), 0.0)
@@ -74,7 +90,7 @@ QUANTILE_THETA, QUANTILE_CP, QUANTILE_CLOSES = 0.8, 2.0, 0.8  # CL-SRDE
 
 
 def first_level(known: Array, population: Population, theta: float) -> Array:
-    """The level known, or if it is inf that of this population, or inf as before if it has no values."""
+    """`known` if it is finite; else the violation at share theta of the population, inf if that has no values."""
     xp = namespace(population.f)
     now = xp.where(population.valid.any(), violation_at(population, theta), np.inf)
     return xp.where(known < np.inf, known, now)
@@ -82,7 +98,7 @@ def first_level(known: Array, population: Population, theta: float) -> Array:
 
 @dataclass(frozen=True)
 class Closing:
-    """start (1 - elapsed / Tc)^cp, and 0 from Tc on."""
+    """Epsilon is start (1 - elapsed / Tc)^cp, and 0 from Tc on."""
 
     start: Array  # inf until known
 
@@ -102,7 +118,7 @@ class Closing:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Smaller by tau while the feasible share is below alpha, else largest (1 - elapsed / Tc)^cp; 0 from Tc on."""
+    """Epsilon shrinks by tau while few points are feasible, else is largest (1 - elapsed / Tc)^cp; 0 from Tc on."""
 
     epsilon: Array  # inf until known
     largest: Array  # the largest violation so far
@@ -120,8 +136,8 @@ class Adaptive:
 
     def after(self, population: Population, elapsed: Array) -> Adaptive:
         xp = namespace(population.f)
-        largest = xp.maximum(self.largest, largest_violation(population))
-        share = feasible_share(population)
+        largest = xp.maximum(self.largest, population.largest_violation)
+        share = population.feasible_share
         known = self.epsilon < np.inf
         then = improved(
             xp.where(known, self.epsilon, 0.0), largest, elapsed / ADAPTIVE_CLOSES, share, TAU, ALPHA, ADAPTIVE_CP
@@ -131,7 +147,7 @@ class Adaptive:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The violation that a share theta (1 - elapsed)^cp of the population stays below; 0 from Tc on."""
+    """Epsilon is the violation that a share theta (1 - elapsed)^cp of the population stays below; 0 from Tc on."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         xp = namespace(population.f)

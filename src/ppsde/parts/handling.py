@@ -1,8 +1,8 @@
-"""Constraint handling as a setting: a table of techniques by name, each giving the rule of a generation.
+"""Constraint handling as a setting: a table of techniques by name; a technique gives the rule of each generation.
 
-A technique is a frozen dataclass of arrays (perhaps none) that an algorithm keeps in its state:
+A technique is a frozen dataclass of arrays (perhaps none) that an algorithm stores in its state:
 
-    handling = first_handling(name, points)               # at the start, told of the first population
+    handling = first_handling(name, points)               # at the start, from the first population
     rule = state.handling.rule(population, elapsed, rng)  # in a generation
     rows = state.handling.rank(rule, population, rng)     # best first
     accepted = accepts(rule, trials, population)          # and `gain`, `best_of`, from parts/rules.py
@@ -30,7 +30,7 @@ from .rules import Death, Epsilon, Feasibility, Fixed, Penalty, Rule
 from .stochastic import Stochastic
 from .tradeoff import AdaptiveTradeOff
 
-STATIC_LEVEL = 1e-4  # what an equality may be missed by in the CEC suites, here for the whole violation
+STATIC_LEVEL = 1e-4  # the tolerance of equalities in the CEC suites, here of the whole violation
 STATIC_WEIGHT = 1e3
 
 
@@ -39,9 +39,9 @@ class Handling(Protocol):
     """A technique in some state."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Rule:
-        """The rule of this generation, for the rows of the population and the trials made of them, row for row.
+        """The rule of this generation, for the population and for the trials of its members, row for row.
 
-        Of points with more rows, row k is judged like row k modulo n: blocks of trials, one block after another.
+        Where there are more rows, row k is judged as member k modulo n: blocks of trials, one block after another.
         """
 
     def rank(self, rule: Rule, population: Population, rng: Stream) -> Array:
@@ -51,7 +51,7 @@ class Handling(Protocol):
         """The next state, from the population at the end of a generation, or from the first one."""
 
 
-# How each technique starts, given the namespace of its arrays.
+# Each technique in its first state, given the namespace of its arrays.
 TECHNIQUES: dict[str, Callable[[Any], Handling]] = {
     "feasibility": lambda xp: Fixed(Feasibility()),
     "epsilon": epsilon.Closing.fresh,
@@ -82,19 +82,19 @@ def handling_of(name: str, xp: Any = np) -> Handling:
 
 
 def first_handling(name: str, points: Population) -> Handling:
-    """The technique of that name, told of the first population."""
+    """The technique of that name after the first population."""
     xp = namespace(points.f)
     return handling_of(name, xp).after(points, xp.asarray(0.0))
 
 
 def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Population, Handling]:
-    """The first population best first by a technique in its first state, and the technique told of it."""
+    """The first population ranked by a technique in its first state, and the technique after it."""
     beginning = namespace(points.f).asarray(0.0)
     rule = fresh.rule(points, beginning, rng)
     return points.take(fresh.rank(rule, points, rng)), fresh.after(points, beginning)
 
 
 def check_rule(settings: Any) -> None:
-    """The setting `rule` must be the name of a technique."""
+    """Raise ValueError unless the setting `rule` is the name of a technique."""
     if not isinstance(settings.rule, str) or settings.rule not in TECHNIQUES:
         raise ValueError(f"rule must be one of {', '.join(map(repr, TECHNIQUES))}; got {settings.rule!r}")

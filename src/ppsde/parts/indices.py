@@ -1,9 +1,7 @@
-"""Distinct random indices, by the shift trick: as many draws as indices, no rejection, no permutation per row.
+"""Distinct random indices without rejection: uniform, by weight, or as the parents of a trial by some scheme.
 
 To draw one of n indices but none of k taken ones, draw one of n - k places and step over each taken index at or
 below it, in rising order. With integer weights the same is done in places of cumulated weight, so all is exact.
-
-Which members of a ranked population make a trial: distinct indices, by one of several schemes.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ LONGEST_INDEX = 2**20  # places looked up in a table; beyond, they are searched 
 
 
 def place(u: Array, count: Array | int) -> Array:
-    """Uniform numbers in [0, 1) as integers in 0 .. count - 1."""
+    """Integers in 0 .. count - 1 from uniform numbers u in [0, 1)."""
     return (u * count).astype(int)
 
 
@@ -39,13 +37,13 @@ def uniform_index(u: Array, n: Array | int, *taken: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Pool:
-    """Indices with integer weights to draw by."""
+class WeightedIndices:
+    """Indices that are drawn with probabilities proportional to integer weights."""
 
     weights: np.ndarray  # (n,)
     starts: np.ndarray  # (n,), the weights before each index
-    ends: np.ndarray  # (n,), those up to it: cumulated weights
-    index: np.ndarray | None  # (ends[-1],), whose place each is; None where that would be long
+    ends: np.ndarray  # (n,), the weights up to it: cumulated weights
+    index: np.ndarray | None  # (ends[-1],), the index of each place; None where that would be long
 
     def draw(self, u: Array, *taken: Array) -> Array:
         """An index per row, by weight over those not taken; u and each of `taken` (m,), taken distinct.
@@ -55,7 +53,7 @@ class Pool:
         Examples
         --------
         >>> import numpy as np
-        >>> ranked_pool(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
+        >>> ranked_indices(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
         array([1, 2, 2])
         """
         xp = namespace(u)
@@ -74,12 +72,12 @@ class Pool:
 
 
 @lru_cache(maxsize=64)
-def ranked_pool(n: int, size: int) -> Pool:
-    """Ranks r = 1 .. size of n with weight n - r: what accepting a uniform rank with probability (n - r) / n gives."""
+def ranked_indices(n: int, size: int) -> WeightedIndices:
+    """Ranks r = 1 .. size of n with weight n - r, as accepting a uniform rank with probability (n - r) / n gives."""
     weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
     index = np.repeat(np.arange(n), weights) if ends[-1] <= LONGEST_INDEX else None
-    return Pool(weights, ends - weights, ends, index)
+    return WeightedIndices(weights, ends - weights, ends, index)
 
 
 def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
@@ -108,7 +106,7 @@ def _rising(taken: tuple[Array, ...]) -> list[Array]:
 
 
 def best_first(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:
-    """Three ranks with the best brought to the front by an exchange with the first (the base of DE/randrl/1)."""
+    """Three ranks with the best exchanged with the first (the base of DE/randrl/1)."""
     xp = namespace(r1)
     best = xp.minimum(xp.minimum(r1, r2), r3)
     return best, xp.where(r2 == best, r1, r2), xp.where(r3 == best, r1, r3)
@@ -134,9 +132,9 @@ def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) 
 
     def parent(u: Array, *taken: Array) -> Array:
         if scheme == "ranked-top":
-            return ranked_pool(n, (n + 1) // 2).draw(u, *taken)
+            return ranked_indices(n, (n + 1) // 2).draw(u, *taken)
         index = uniform_index(u, n, *taken)
-        return xp.where(is_rand, ranked_pool(n, n).draw(u, *taken), index) if scheme == "ranked-rand" else index
+        return xp.where(is_rand, ranked_indices(n, n).draw(u, *taken), index) if scheme == "ranked-rand" else index
 
     r1 = xp.where(guide >= 0, guide, parent(u[0], i))
     r2 = parent(u[1], i, r1)

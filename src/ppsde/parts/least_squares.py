@@ -1,8 +1,8 @@
-"""The shortest solutions of linear equations that may be too few, too many or dependent: what a pseudo-inverse gives.
+"""Minimum-norm least-squares solutions of linear equations, as a pseudo-inverse gives them, for many matrices at once.
 
-By the one-sided Jacobi method of Hestenes: equations are turned against each other, two by two, until the rows of the
+By the one-sided Jacobi method of Hestenes: equations are rotated against each other, two by two, until the rows of the
 matrix are orthogonal; then each can be solved alone. It is array code and no library's decomposition, because those
-block one another where several compiled runs call them at once, and take one matrix after another on a GPU.
+block one another where several compiled runs call them at once, and handle one matrix after another on a GPU.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array, namespace
-from .rules import repeated
+from ..arrays import Array, namespace, repeated
 
-LEAST_SINGULAR_VALUE = 1e-12  # smaller ones count as none, and so do those lost in the rounding of the largest
+LEAST_SINGULAR_VALUE = 1e-12  # smaller ones count as 0, and so do those lost in the rounding of the largest
 LEAST_PRODUCT = 1e-30  # of two rows, the largest entry being 1; below, one of them is lost in rounding
-SWEEPS = 8  # how often every two rows are turned; each sweep squares what is left
+SWEEPS = 8  # rotations of every two rows; each sweep squares the remaining error
 
 
 def shortest_solutions(A: Array, b: Array, needed: Array | bool = True) -> Array:
-    """For each matrix of A (n, m, d) and row of b (n, m) the shortest x (n, d) that comes nearest to A x = b.
+    """For each matrix of A (n, m, d) and row of b (n, m) the x (n, d) of least norm that minimises |A x - b|.
 
-    All must be finite. Where no solution is `needed`, anything may come back, at little cost.
+    All must be finite. If no solution is `needed`, anything may come back, at little cost.
 
     Examples
     --------
@@ -45,7 +44,7 @@ def shortest_solutions(A: Array, b: Array, needed: Array | bool = True) -> Array
 
 
 def _orthogonal(rows: Array, d: int, needed: Array | bool) -> Array:
-    """The rows (n, m, d + 1) turned until their first d components are orthogonal."""
+    """The rows (n, m, d + 1) rotated until their first d components are orthogonal."""
     xp = namespace(rows)
     m = rows.shape[1]
     if m == 1:
@@ -77,7 +76,7 @@ def _rotation(p: Array, q: Array) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def _tournament(m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Who meets whom, (rounds, m / 2) twice: in m - 1 rounds every two of m meet once. And the way back (rounds, m)."""
+    """Pairs of rows, (rounds, m / 2) twice: every two of m once in m - 1 rounds; and the inverse order (rounds, m)."""
     ring = np.arange(1, m)
     turns = np.array([np.concatenate([[0], np.roll(ring, k)]) for k in range(m - 1)])
     first, second = turns[:, : m // 2], turns[:, : m // 2 - 1 : -1]

@@ -1,11 +1,4 @@
-"""Success-history memory (SHADE): what values of F and CR did well lately, for each strategy.
-
-Normal numbers drawn again until they lie in [0, 1], by inverse distribution.
-
-F and CR of each individual without a history: around two running means (JADE), or by rank (IDE).
-
-Pools: a few values of F and CR, of which each trial takes any.
-"""
+"""F and CR of trials: success-history memories (SHADE), the laws they are drawn from, and choices of a few values."""
 
 from __future__ import annotations
 
@@ -15,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, namespace, special_functions
 from .indices import place
 
 TINY = float(np.finfo(float).tiny)  # the smallest F, where rounding would give 0
 SPREAD = 0.1  # scale of the Cauchy law of F and standard deviation of the normal law of CR around a memory cell
-CLOSED = -np.inf  # a cell of CR that gives 0 for ever: what is added to it changes nothing (L-SHADE's terminal value)
+CLOSED = -np.inf  # a cell of CR that always gives 0, whatever is added to it (L-SHADE's terminal value)
 
 
 def positive_cauchy(location: Array, u: Array) -> Array:
@@ -40,16 +33,16 @@ def clipped_normal(location: Array, z: Array, deviation: float = SPREAD) -> Arra
 
 @dataclass(frozen=True)
 class Memory:
-    """H cells for F and for CR per strategy, written in turn."""
+    """H cells for F and for CR per strategy, written in turn with means of successful values."""
 
     F: Array  # (strategies, H)
     CR: Array  # (strategies, H)
     next: Array  # (strategies,), the cell to write
 
     @classmethod
-    def fresh(cls, strategies: int, size: int, xp: object = np, F: float = 0.5, CR: float = 0.5) -> Memory:
-        blank = xp.ones((strategies, size))  # type: ignore[attr-defined]
-        return cls(F * blank, CR * blank, xp.zeros(strategies, dtype=int))  # type: ignore[attr-defined]
+    def fresh(cls, strategies: int, size: int, xp: Any = np, F: float = 0.5, CR: float = 0.5) -> Memory:
+        blank = xp.ones((strategies, size))
+        return cls(F * blank, CR * blank, xp.zeros(strategies, dtype=int))
 
     def draw(
         self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array, deviation: float = SPREAD
@@ -70,9 +63,10 @@ class Memory:
         lehmer_CR: bool = False,
         closing: bool = False,
     ) -> Memory:
-        """Write the means over the successes, weighted by their gains (m,), 0 for no success.
+        """The memory with the means over the successes written into the next cell of each strategy that has gains.
 
-        The mean of F is Lehmer's, sum w F^2 / sum w F; that of CR arithmetic. A strategy without gain keeps its cells.
+        Means are weighted by the gains (m,), 0 for no success. That of F is Lehmer's, sum w F^2 / sum w F; that of CR
+        is arithmetic.
 
         ties       rows (m,) that succeed without gain; where a strategy has only such successes, they weigh alike
         lehmer_CR  the mean of CR is Lehmer's too (L-SHADE)
@@ -104,71 +98,19 @@ class Memory:
         )
 
 
-def truncated_normal(location: Array, u: Array, deviation: float) -> Array:
-    """Numbers of [0, 1] from a normal law around `location`, itself in [0, 1]; u uniform."""
-    xp = namespace(u)
-    ndtr, ndtri = _normal_distribution(xp)
-    below, above = ndtr((0.0 - location) / deviation), ndtr((1.0 - location) / deviation)
-    return xp.clip(location + deviation * ndtri(below + u * (above - below)), 0.0, 1.0)
+def truncated_normal(
+    location: Array, u: Array, deviation: float, *, least: float = 0.0, falling: bool = False
+) -> Array:
+    """Numbers from a normal law around `location`, in [0, 1] itself, truncated to [least, 1]; u uniform.
 
-
-def _normal_distribution(xp: Any) -> tuple[Any, Any]:
-    """The normal distribution function and its inverse, for arrays of the namespace."""
-    if xp is np:
-        from scipy.special import ndtr, ndtri
-
-        return ndtr, ndtri
-    from jax.scipy import special
-
-    return special.ndtr, special.ndtri
-
-
-@dataclass(frozen=True)
-class Means:
-    """JADE's mu_F and mu_CR, which follow what succeeds."""
-
-    F: Array
-    CR: Array
-
-    @classmethod
-    def fresh(cls, xp: Any = np, F: float = 0.5, CR: float = 0.5) -> Means:
-        return cls(xp.asarray(F), xp.asarray(CR))
-
-    def draw(self, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
-        """F and CR (m,) around the means."""
-        return positive_cauchy(self.F, u_F), clipped_normal(self.CR, z_CR)
-
-    def learn(self, F: Array, CR: Array, success: Array, c: float) -> Means:
-        """A share c of the way to the means over the successes (m,): Lehmer's of F, the arithmetic one of CR."""
-        xp = namespace(F)
-        count = success.sum()
-        some = count > 0
-        sum_F, sum_FF, sum_CR = (xp.where(success, values, 0.0).sum() for values in (F, F * F, CR))
-        return Means(
-            F=xp.where(some, (1 - c) * self.F + c * sum_FF / (sum_F + ~some), self.F),  # + 1 without success: no 0 / 0
-            CR=xp.where(some, (1 - c) * self.CR + c * sum_CR / (count + ~some), self.CR),
-        )
-
-
-def by_rank(rank: Array, n: Array | int, u: Array) -> Array:
-    """A factor per rank 0 .. n - 1, the better the smaller: normal around (rank + 1) / n, redrawn until in (0, 1].
-
-    By inverse distribution from uniform numbers u, each in the place of a redrawing.
+    By inverse distribution: the same law as redrawing until a number fits. The numbers rise with u, or fall if
+    `falling`, which is the same law with other rounding.
     """
     xp = namespace(u)
-    special = _special_functions(xp)
-    location = (rank + 1) / n
-    low, high = special.ndtr((0.0 - location) / SPREAD), special.ndtr((1.0 - location) / SPREAD)
-    z = special.ndtri(high - u * (high - low))
-    return xp.clip(location + SPREAD * z, TINY, 1.0)
-
-
-def _special_functions(xp: Any) -> Any:
-    if xp is np:
-        from scipy import special
-    else:
-        from jax.scipy import special
-    return special
+    special = special_functions(xp)
+    below, above = special.ndtr((0.0 - location) / deviation), special.ndtr((1.0 - location) / deviation)
+    p = above - u * (above - below) if falling else below + u * (above - below)
+    return xp.clip(location + deviation * special.ndtri(p), least, 1.0)
 
 
 def any_of(values: Sequence[float], u: Array) -> Array:
@@ -180,14 +122,3 @@ def any_pair(pairs: Sequence[tuple[float, float]], u: Array) -> tuple[Array, Arr
     """One of the pairs per uniform number (m,), as F and CR."""
     F, CR = zip(*pairs, strict=True)
     return any_of(F, u), any_of(CR, u)
-
-
-@dataclass(frozen=True)
-class ParameterPool:
-    """Pairs of F and CR in the place of a memory: nothing is learned."""
-
-    pairs: tuple[tuple[float, float], ...]
-
-    def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
-        """F and CR (m,), a pair drawn with the number that would draw a cell of a memory."""
-        return any_pair(self.pairs, u_cell)

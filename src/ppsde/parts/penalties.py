@@ -1,4 +1,4 @@
-"""Penalties whose weight moves: with the generations, by what the best points are like, or by the whole population.
+"""Penalties whose weight changes: with the generations, with the feasibility of the best, or with the whole population.
 
 `Dynamic`: Joines, Houck, "On the use of non-stationary penalty functions to solve nonlinear constrained optimization
     problems with GA's", ICEC 1994.
@@ -12,7 +12,7 @@ Deviations (the publication says / we do / because)
   Hadj-Alouane and Bean     any beta1, beta2 > 1, not equal / 2 and 1.5, over 10 generations / it gives no numbers
   the weight                any / from 1e-10 to 1e10 / a weight of 0 could never grow again
   Tessema and Yen           each constraint by its own largest violation, mean / the sum by its largest / as above
-  whom they normalise by    all points to be compared / the population / trials and parents must have one measure
+  range to normalise by     all points to be compared / the population / trials and parents must have one measure
   f outside that range      cannot be / below 0 counts for feasible points, not for infeasible ones / or a lower f would
                             be a larger distance
 """
@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import HUGE, Array, namespace
-from ..population import Population
+from ..population import Keys, Population
 from ..streams import Stream
-from .census import extent, feasible_share, largest_violation, scaled
-from .rules import Keys, Penalty, Points, by_keys, ranking, unchanged
+from .rules import Penalty, Points, by_keys, ranking, unchanged
 
 C, ALPHA = 0.5, 2.0  # Joines and Houck
 START, WINDOW, LIGHTER, HEAVIER = 1.0, 10, 2.0, 1.5  # Hadj-Alouane and Bean: lambda(1), k, beta1, beta2
@@ -56,7 +55,7 @@ class Dynamic:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """f + weight violation: less weight after generations whose best was feasible, more after such where it was not."""
+    """f + weight violation; the weight falls after generations with a feasible best point, else it grows."""
 
     weight: Array
     generation: Array  # how many were made
@@ -82,6 +81,21 @@ class Adaptive:
         return Adaptive(weight, self.generation + 1, feasible)
 
 
+def extent(values: Array, among: Array) -> tuple[Array, Array]:
+    """The smallest and the largest finite value of some rows; 0 and 0 if there are none."""
+    xp = namespace(values)
+    known = among & xp.isfinite(values)
+    some = known.any()
+    low, high = xp.where(known, values, np.inf).min(), xp.where(known, values, -np.inf).max()
+    return xp.where(some, low, 0.0), xp.where(some, high, 0.0)
+
+
+def scaled(values: Array, low: Array, high: Array) -> Array:
+    """(values - low) / (high - low), or only moved by low where that would divide by 0."""
+    half = high / 2 - low / 2  # halves, so that nothing overflows
+    return (values / 2 - low / 2) / namespace(values).where(half > 0, half, 0.5)
+
+
 @dataclass(frozen=True)
 class Distance:
     """Tessema and Yen's modified fitness, distance plus penalty, with both f and violation v normalised.
@@ -98,7 +112,7 @@ class Distance:
     @classmethod
     def of(cls, population: Population) -> Distance:
         low, high = extent(population.f, population.valid)
-        return cls(feasible_share(population), low, high, largest_violation(population))
+        return cls(population.feasible_share, low, high, population.largest_violation)
 
     def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)
@@ -114,7 +128,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class SelfAdaptive:
-    """Tessema and Yen's fitness, by the present population."""
+    """Tessema and Yen's fitness, normalised by the current population."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Distance:
         return Distance.of(population)

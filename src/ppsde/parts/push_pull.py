@@ -3,9 +3,9 @@
 Fan, Li, Cai, Li, Wei, Zhang, Deb, Goodman, "Push and pull search for solving constrained multi-objective
 optimization problems", Swarm and Evolutionary Computation 44 (2019); here for one objective.
 
-Push and pull as a technique for any algorithm: the stages of `push_pull.py`, told of the budget instead of a count.
+`PushPull` holds the numbers, `Stage` says where a run stands, and `PushAndPull` is the technique for any algorithm.
 
-Deviations from "Push and pull search" (the publication says / we do / because)
+Deviations of the technique (the publication says / we do / because)
   length of the push        until the objective stagnates / that, or 0.3 of the budget / small budgets
   generations               counted, of a known number / a share of the budget / populations may shrink, so that the
                             number is not known
@@ -18,19 +18,81 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace, when
+from ..arrays import HUGE, Array, namespace, order, when
 from ..population import Population
 from ..streams import Stream
-from .census import filled, largest_violation, quantile
-from .epsilon import closing, improved
+from .epsilon import closing, improved, quantile
 from .rules import Epsilon, by_keys
 
 LONG = 2000  # generations of a run with the publication's budget, at any dimension
 
 
+class Schedule(Protocol):
+    """The way epsilon goes from its start to 0 in the pull."""
+
+    def epsilon(self, stage: Stage, elapsed: Array, population: Population) -> Array:
+        """Epsilon after a share `elapsed` of the pull; the population is sorted best first."""
+
+
+@dataclass(frozen=True)
+class Improved:
+    """(1 - tau) epsilon while the feasible share is below alpha, else the polynomial of power cp."""
+
+    tau: float = 0.1
+    alpha: float = 0.95
+    cp: float = 2.0
+
+    def epsilon(self, stage: Stage, elapsed: Array, population: Population) -> Array:
+        share = population.feasible.mean()
+        return improved(stage.epsilon, stage.start, elapsed, share, self.tau, self.alpha, self.cp)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """start (1 - elapsed)^cp."""
+
+    cp: float
+
+    def epsilon(self, stage: Stage, elapsed: Array, population: Population) -> Array:
+        return closing(stage.start, elapsed, self.cp)
+
+
+@dataclass(frozen=True)
+class ByQuantile:
+    """The violation that a share theta (1 - elapsed)^cp of the population stays below."""
+
+    theta: float
+    cp: float
+
+    def epsilon(self, stage: Stage, elapsed: Array, population: Population) -> Array:
+        return quantile(population.violation, elapsed, self.theta, self.cp)
+
+
+@dataclass(frozen=True)
+class PushPull:
+    """When the push ends and how the pull goes; the defaults are those published."""
+
+    schedule: Schedule = Improved()
+    switch_threshold: float = 1e-3  # relative fall that counts as stagnation
+    switch_guard: float = 1e-6  # least |value| that falls are relative to
+    stagnation_of: str = "minimum"  # of all objective values, or "best": that of the best point
+    push_limit: float = 1.0  # share of the generations left that a push may take
+    push_growth: float = 0.0  # power by which that share falls with the length of runs shorter than `LONG`
+    closes: float = 0.9  # share of the generations after which epsilon is 0
+    pull_length: float = 0.0  # share of the generations in which epsilon closes after the switch; 0: until `closes`
+
+    def push_ends(self, stage: Stage, G: Array, total: int, left: Array, value: Array) -> Array:
+        """Whether the push ends in generation G: the value stagnates, or the push has lasted too long."""
+        stagnates = stage.lowest.fall(G, value, self.switch_guard) <= self.switch_threshold
+        limit = self.push_limit
+        if self.push_growth:
+            limit = limit * min(1.0, total / LONG) ** self.push_growth
+        return stagnates | (namespace(stagnates).maximum(limit * left, 1.0) < G)
+
+
 @dataclass(frozen=True)
 class Progress:
-    """A value of each of the last generations, a ring; tells by how much it fell over the window."""
+    """A value of each of the last generations, in a ring buffer."""
 
     values: Array  # (window,)
 
@@ -47,38 +109,10 @@ class Progress:
         return xp.where(known, (old - xp.where(known, value, 0.0)) / xp.maximum(xp.abs(old), guard), np.inf)
 
     def record(self, generation: Array | int, value: Array) -> Progress:
+        """The same with the value of this generation in place of the oldest."""
         xp = namespace(self.values)
         window = self.values.shape[0]
         return Progress(xp.where(xp.arange(window) == generation % window, value, self.values))
-
-
-class Schedule(Protocol):
-    """When the push ends and how the pull goes: the settings an algorithm must have."""
-
-    @property
-    def switch_threshold(self) -> float: ...
-    @property
-    def switch_guard(self) -> float: ...
-    @property
-    def stagnation_of(self) -> str: ...
-    @property
-    def push_limit(self) -> float: ...
-    @property
-    def push_growth(self) -> float: ...
-    @property
-    def schedule(self) -> str: ...
-    @property
-    def theta(self) -> float: ...
-    @property
-    def tau(self) -> float: ...
-    @property
-    def alpha(self) -> float: ...
-    @property
-    def cp(self) -> float: ...
-    @property
-    def closes(self) -> float: ...
-    @property
-    def pull_length(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -97,75 +131,47 @@ class Stage:
 
     @property
     def rule(self) -> Epsilon:
-        """The rule of the stage. Pushing, every point that has values counts as feasible."""
+        """The rule of the stage. In the push, every point that has values counts as feasible."""
         return Epsilon(namespace(self.epsilon).where(self.pull, self.epsilon, HUGE))
 
-    def advance(self, G: Array, total: int, left: Array, population: Population, settings: Schedule) -> Stage:
+    @property
+    def closed(self) -> Array:
+        """Whether the pull is at its end: epsilon is 0."""
+        return self.pull & (self.epsilon == 0.0)
+
+    def advance(self, G: Array, total: int, left: Array, population: Population, by: PushPull) -> Stage:
         """The stage of generation G = 1, 2, .. of a cycle that has `left` of a run's `total` generations.
 
-        From generation `closes` times `left` on it is pull with epsilon 0. The population is sorted best first.
+        The population is sorted best first. From generation `closes` times `left` on it is pull with epsilon 0.
         """
         xp = namespace(self.epsilon)
-        last = settings.closes * left
-        pushing = ~self.pull & (last > G)
-        value = population.f.min() if settings.stagnation_of == "minimum" else population.f[0]
-        switch = pushing & when(pushing, lambda: self._ends(G, total, left, value, settings), pushing)
+        closing_generation = by.closes * left
+        still_open = closing_generation > G
+        pushing = ~self.pull & still_open
+        value = population.f.min() if by.stagnation_of == "minimum" else population.f[0]
+        push_ends = pushing & when(pushing, lambda: by.push_ends(self, G, total, left, value), pushing)
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
-        now = when(switch, lambda: self._pull(G, population), self)
-        length = settings.pull_length * total
-        elapsed = (G - now.began) / max(length, 1.0) if settings.pull_length else G / xp.maximum(last, 1.0)
-        open_ = now.pull & (last > G)
-        epsilon = when(open_, lambda: now._epsilon(elapsed, population, settings), xp.asarray(0.0))
-        return Stage(now.pull | (last <= G), epsilon, now.start, now.began, lowest)
+        stage = when(push_ends, lambda: self._pull(G, population), self)
+        length = by.pull_length * total
+        elapsed = (G - stage.began) / max(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
+        pulling = stage.pull & still_open
+        return Stage(
+            pull=stage.pull | ~still_open,
+            epsilon=when(pulling, lambda: by.schedule.epsilon(stage, elapsed, population), xp.asarray(0.0)),
+            start=stage.start,
+            began=stage.began,
+            lowest=lowest,
+        )
 
     def _pull(self, G: Array, population: Population) -> Stage:
         """The pull that begins in generation G."""
         xp = namespace(self.epsilon)
-        largest = largest_violation(population)
+        largest = population.largest_violation
         return replace(self, pull=~xp.zeros_like(self.pull), epsilon=largest, start=largest, began=G)
 
-    def _ends(self, G: Array, total: int, left: Array, value: Array, settings: Schedule) -> Array:
-        """Whether the push is to end: the value stagnates, or the push has lasted too long."""
-        stagnates = self.lowest.fall(G, value, settings.switch_guard) <= settings.switch_threshold
-        limit = settings.push_limit
-        if settings.push_growth:
-            limit = limit * min(1.0, total / LONG) ** settings.push_growth
-        return stagnates | (namespace(stagnates).maximum(limit * left, 1.0) < G)
 
-    def _epsilon(self, elapsed: Array, population: Population, settings: Schedule) -> Array:
-        if settings.schedule == "quantile":
-            return quantile(population.violation, elapsed, settings.theta, settings.cp)
-        if settings.schedule == "polynomial":
-            return closing(self.start, elapsed, settings.cp)
-        share = population.feasible.mean()
-        return improved(self.epsilon, self.start, elapsed, share, settings.tau, settings.alpha, settings.cp)
-
-    @property
-    def closed(self) -> Array:
-        """Whether the pull has come to its end: only feasible points count as feasible."""
-        return self.pull & (self.epsilon == 0.0)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """When the push ends and how the pull goes, as published, but for the limit of the push."""
-
-    switch_window: int = 25
-    switch_threshold: float = 1e-3
-    switch_guard: float = 1e-6
-    stagnation_of: str = "minimum"
-    push_limit: float = 0.3
-    push_growth: float = 0.0
-    schedule: str = "improved"
-    theta: float = 0.8  # unused by this schedule
-    tau: float = 0.1
-    alpha: float = 0.95
-    cp: float = 2.0
-    closes: float = 0.9
-    pull_length: float = 0.0  # not before `closes`
-
-
-SETTINGS = Settings()
+TECHNIQUE = PushPull(push_limit=0.3)
+WINDOW = 25  # generations over which the minimum must fall, or the push ends
 LEAST = float(np.finfo(float).eps)  # the smallest share of the budget that counts as some
 
 
@@ -178,7 +184,7 @@ class PushAndPull:
 
     @classmethod
     def fresh(cls, xp: Any = np) -> PushAndPull:
-        return cls(Stage.fresh(SETTINGS.switch_window, xp), xp.asarray(0))
+        return cls(Stage.fresh(WINDOW, xp), xp.asarray(0))
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         return self.stage.rule
@@ -187,5 +193,14 @@ class PushAndPull:
 
     def after(self, population: Population, elapsed: Array) -> PushAndPull:
         G = self.generation + 1
-        total = G / namespace(population.f).maximum(elapsed, LEAST)  # generations, if they go on as up to now
-        return PushAndPull(self.stage.advance(G, 0, total, filled(population), SETTINGS), G)
+        total = G / namespace(population.f).maximum(elapsed, LEAST)  # generations, at the rate of those made so far
+        return PushAndPull(self.stage.advance(G, 0, total, filled(population), TECHNIQUE), G)
+
+
+def filled(population: Population) -> Population:
+    """A population of the same size without the rows that have no values: the others fill it, evenly repeated."""
+    xp = namespace(population.violation)
+    n = population.size
+    places = xp.arange(n)
+    rows = order(~population.valid, places)
+    return population.take(rows[places * population.valid.sum() // n])

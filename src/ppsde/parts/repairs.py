@@ -1,12 +1,8 @@
-"""Repairs: what becomes of a component that left the box. Components inside are never touched.
+"""Repairs: how components out of bounds are brought back into the box. Components inside never change.
 
-Each takes the trials v (m, d), the box (d,), the parents (m, d) and uniform numbers u (m, d); each uses what it needs.
-
-Folding: what left the box is mirrored at the bound it crossed, by its distance less whole widths of the box.
-
-Repairs of the composite DE family, which mirror once at the bound that was crossed. Inside nothing is touched.
-
-Far outside, the mirrored component lies beyond the other bound; the two differ in what becomes of it then.
+Those of the table `REPAIRS` have one signature: trials v (m, d), the box (d,), parents (m, d), uniform numbers (m, d).
+`fold` is that of eMAg-ES; `mirrored` and `mirrored_or_put` are those of CoDE and C2oDE, which mirror once and differ in
+what they do with a component that is then beyond the other bound.
 """
 
 from __future__ import annotations
@@ -19,12 +15,12 @@ Repair = Callable[[Array, Array, Array, Array, Array], Array]
 
 
 def clamp(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> Array:
-    """To the bound that was crossed."""
+    """Components out of bounds set to the bound that was crossed."""
     return namespace(v).clip(v, lower, upper)
 
 
 def midpoint(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> Array:
-    """Half way between the parent and the bound that was crossed."""
+    """Components out of bounds set half way between the parent and the bound that was crossed."""
     xp = namespace(v)
     v = xp.where(v < lower, lower / 2 + parents / 2, v)
     v = xp.where(v > upper, upper / 2 + parents / 2, v)
@@ -32,7 +28,7 @@ def midpoint(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> 
 
 
 def reflect(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> Array:
-    """Mirrored at the bound, again and again until inside: a triangular wave. What is infinite is clamped."""
+    """Components out of bounds mirrored at the bounds until inside, a triangular wave; infinite ones are clamped."""
     xp = namespace(v)
     width = upper - lower
     beyond = xp.remainder(v / 2 - lower / 2, xp.where(width > 0, width, 1.0))  # halved, so that nothing overflows
@@ -42,7 +38,7 @@ def reflect(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> A
 
 
 def resample(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> Array:
-    """Anywhere in the box, uniformly."""
+    """Components out of bounds replaced by uniform ones."""
     inside = (v >= lower) & (v <= upper)
     xp = namespace(v)
     return xp.where(inside, v, xp.minimum(lower + u * (upper - lower), upper))
@@ -52,9 +48,10 @@ REPAIRS: dict[str, Repair] = {"clamp": clamp, "midpoint": midpoint, "reflect": r
 
 
 def fold(v: Array, lower: Array, upper: Array) -> Array:
-    """Points (.., d) inside the box (d,); components inside stay. What is infinite goes to its bound.
+    """Components out of bounds mirrored by their distance less whole widths of the box; v (.., d), the box (d,).
 
-    Within one width of the box this is reflection. Farther out it is not: the wave is a saw, not a triangle.
+    Within one width of the box this is reflection; farther out the wave is a saw, not a triangle. Infinite components
+    are clamped.
 
     Examples
     --------
@@ -71,16 +68,17 @@ def fold(v: Array, lower: Array, upper: Array) -> Array:
 
 
 def mirrored(v: Array, lower: Array, upper: Array) -> Array:
-    """To the other bound then (CoDE); v (m, d), the box (d,)."""
+    """Components mirrored once, and set to the other bound if then beyond it (CoDE); v (m, d), the box (d,)."""
     xp = namespace(v)
     v = xp.where(v < lower, xp.minimum(2 * lower - v, upper), v)
     return xp.where(v > upper, xp.maximum(2 * upper - v, lower), v)
 
 
 def mirrored_or_put(v: Array, lower: Array, upper: Array, below: Array, above: Array) -> Array:
-    """To the lower bound then, and to the upper bound in rows that are not mirrored (C2oDE's program).
+    """Components mirrored once, and set to the lower bound if then out of bounds (C2oDE's program); v (m, d).
 
-    Whether a row is mirrored is said for its components `below` the box and `above` it, each (m,).
+    `below` and `above` (m,) say whether a row's components below and above the box are mirrored; else they are set to
+    the upper bound.
     """
     xp = namespace(v)
     image = 2 * xp.where(v < lower, lower, upper) - v

@@ -1,10 +1,7 @@
-"""Populations that shrink along a run: arrays of fixed shape whose first `size` rows are alive.
+"""The size of a population, its first points, and how it shrinks along a run.
 
-Dead rows have no values (f = violation = inf), so they sort last; their points are not to be evaluated or drawn.
-
-How many points a population has where nobody says.
-
-The first population: uniform in the box, after the points the user already has.
+A shrinking population is arrays of fixed shape whose first `size` rows are alive. Dead rows have no values
+(f = violation = inf), so they sort last; their points must not be evaluated or drawn.
 """
 
 from __future__ import annotations
@@ -32,22 +29,22 @@ def rounded(number: Array | float) -> Array:
 
 
 def elapsed_share(evaluations: Array | int, task: Task) -> Array:
-    """The share of the budget that so many evaluations have used, at most 1."""
+    """The share of the budget that so many evaluations use, at most 1."""
     return namespace(evaluations).minimum(evaluations / task.max_evaluations, 1.0)
 
 
 def linear_size(first: int, last: int, elapsed: Array) -> Array:
-    """From `first` at elapsed = 0 down to `last` at 1, along a line (LPSR of L-SHADE)."""
+    """The size on the line from `first` at elapsed = 0 to `last` at 1 (LPSR of L-SHADE)."""
     return rounded(first + (last - first) * elapsed)
 
 
 def alive(n: int, size: Array) -> Array:
-    """Which of n rows are alive."""
+    """Whether each of n rows is alive."""
     return namespace(size).arange(n) < size
 
 
 def shrunk(population: Population, size: Array) -> Population:
-    """A population ranked best first, of which only the first `size` rows stay alive."""
+    """The population, ranked best first, with only its first `size` rows alive."""
     xp = namespace(population.f)
     stays = alive(population.size, size)
     return replace(
@@ -58,12 +55,12 @@ def shrunk(population: Population, size: Array) -> Population:
 
 
 def size_or_default(size: int | None, task: Task, per_variable: int = 5, least: int = 40) -> int:
-    """The size given, or so many points per variable but not less than a few: few variables need room too."""
+    """The size given, or so many points per variable but at least `least`: few variables need many points too."""
     return size or max(per_variable * task.dimension, least)
 
 
 def inside(task: Task, u: Array) -> Array:
-    """Uniform numbers (n, d) as points of the box."""
+    """Points of the box (n, d) from uniform numbers u (n, d)."""
     return namespace(u).minimum(task.lower + u * (task.upper - task.lower), task.upper)
 
 

@@ -1,15 +1,8 @@
-"""Strategy competition: who won how often over the last generations decides who is tried.
+"""Several strategies in one generation: how they compete, and how their trials are made.
 
-Success counts: operators compete, each used in proportion to its successes so far (Tvrdik's competition).
-
-When one has become rare, all begin again from equal counts, so that none is ever lost.
-
-Trials by DE/rand/1, DE/current-to-rand/1 and DE/current-to-pbest/1, as the unified DE family makes them.
-
-LSHADE44's four strategies: current-to-pbest/1 and randrl/1, each with binomial and exponential crossover.
-
-They compete: the more successes a strategy has had, the more often it is used. Each has a memory of its own for F and
-CR; all share the archive.
+Two ways to compete: `Competition` counts the wins of the last generations; `SuccessCounts` counts all successes and
+starts again when a strategy has become rare (Tvrdik). Two sets of strategies: the three of the unified DE family (UDE,
+IUDE, PPS-DE), and the four of LSHADE44.
 """
 
 from __future__ import annotations
@@ -32,16 +25,16 @@ from .variation import binomial, binomial_or_one, exponential, guided
 
 @dataclass(frozen=True)
 class Competition:
-    """Wins of each strategy in each of the last generations, a ring."""
+    """Wins of each strategy in each of the last generations, in a ring buffer."""
 
     wins: Array  # (window, strategies)
 
     @classmethod
-    def fresh(cls, window: int, strategies: int, xp: object = np) -> Competition:
-        return cls(xp.zeros((window, strategies)))  # type: ignore[attr-defined]
+    def fresh(cls, window: int, strategies: int, xp: Any = np) -> Competition:
+        return cls(xp.zeros((window, strategies)))
 
     def record(self, generation: Array | int, won: Array) -> Competition:
-        """Put the wins (strategies,) of this generation in the place of the oldest."""
+        """The same with the wins (strategies,) of this generation in place of the oldest."""
         xp = namespace(self.wins)
         window = self.wins.shape[0]
         return Competition(xp.where((xp.arange(window) == generation % window)[:, None], won, self.wins))
@@ -63,93 +56,85 @@ def strategy_by_rate(u: Array, rates: Array) -> Array:
 
 @dataclass(frozen=True)
 class SuccessCounts:
-    counts: Array  # (operators,), from a prior on
+    """Tvrdik's competition: each strategy is used in proportion to its successes so far."""
+
+    counts: Array  # (strategies,), counted from a prior on
 
     @classmethod
-    def fresh(cls, operators: int, prior: int, xp: Any = np) -> SuccessCounts:
-        return cls(xp.full(operators, prior))
+    def fresh(cls, strategies: int, prior: int, xp: Any = np) -> SuccessCounts:
+        return cls(xp.full(strategies, prior))
 
     @property
     def rates(self) -> Array:
-        """The probability of each operator (operators,)."""
+        """The probability of each strategy (strategies,)."""
         return self.counts / self.counts.sum()
 
     def renewed(self, least: float, prior: int) -> SuccessCounts:
-        """From the prior again where the rate of some operator is below `least`."""
+        """All counts set back to the prior if the rate of some strategy is below `least`; else the same."""
         xp = namespace(self.counts)
         return SuccessCounts(xp.where(self.rates.min() < least, prior, self.counts))
 
-    def record(self, operator: Array, success: Array) -> SuccessCounts:
-        """With the successes (n,) of the operators (n,) counted."""
+    def record(self, strategy: Array, success: Array) -> SuccessCounts:
+        """The counts with the successes (n,) of trials by these strategies (n,) added."""
         xp = namespace(self.counts)
-        won = (operator == xp.arange(self.counts.shape[0])[:, None]) & success
+        won = (strategy == xp.arange(self.counts.shape[0])[:, None]) & success
         return SuccessCounts(self.counts + won.sum(axis=1))
 
 
 RAND, CURRENT_TO_RAND, CURRENT_TO_PBEST = range(3)
 
 
-class ThreeSettings(Protocol):
-    """What an algorithm must say of its trials."""
-
-    @property
-    def parents(self) -> str: ...
-    @property
-    def pbest(self) -> int | float | tuple[int, int]: ...
-    @property
-    def repair(self) -> str: ...
-    @property
-    def K(self) -> str: ...
-    @property
-    def current_to_rand_crossover(self) -> bool: ...
-
-
 class Parameters(Protocol):
-    """Where F and CR come from: a `Memory`, or a `ParameterPool`."""
+    """The source of F and CR: a `Memory`, or a few pairs."""
 
     def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]: ...
 
 
-def trials_of(
-    x: Array,
-    i: Array,
-    strategy: Array,
-    u: Array,
-    parameters: Parameters,
-    settings: ThreeSettings,
-    task: Task,
-    rng: Stream,
-    certain: bool = True,
-) -> tuple[Array, Array, Array]:
-    """One trial (m, d) per target i (m,) with its strategy (m,), and the F and CR (m,) that made it.
+@dataclass(frozen=True)
+class ThreeStrategies:
+    """Trials of the unified DE family: DE/rand/1/bin, DE/current-to-rand/1 and DE/current-to-pbest/1/bin."""
 
-    The population x (n, d) is sorted best first; u (m, d) are the uniform numbers of the crossover. Unless it is
-    `certain` that one component comes from the mutant, a trial may be its target over again.
-    """
-    xp = namespace(x)
-    (n, d), m = x.shape, i.shape[0]
-    u_cell, u_F, u_best, u_kept, u_K = rng.uniform(5, m)
-    u_parents = rng.uniform(3, m)
-    F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
-    count = best_count(settings.pbest, n, m, rng)
-    pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
-    r1, r2, r3 = once(*trio(settings.parents, u_parents, i, strategy == RAND, pbest, n))
-    K = F if settings.K == "F" else xp.where(strategy == CURRENT_TO_RAND, u_K, F)
-    parents = gather(x, i)
-    mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
-    crossed = CR if settings.current_to_rand_crossover else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
-    kept = place(u_kept, d) if certain else xp.full(m, -1)
-    trials = binomial(mutants, parents, crossed, u, kept)
-    spare = rng.uniform(m, d) if settings.repair == "resample" else u
-    outside = (trials < task.lower) | (trials > task.upper)
-    repair = REPAIRS[settings.repair]
-    return mended(outside, lambda: repair(trials, task.lower, task.upper, parents, spare), trials), F, CR
+    parents: str  # how r1, r2 and r3 are drawn; see `trio`
+    pbest: int | float | tuple[int, int]  # see `best_count`
+    repair: str  # of components out of bounds; see `REPAIRS`
+    random_K: bool = False  # whether K of current-to-rand is a uniform number of its own, not F
+    cross_current_to_rand: bool = False  # whether its mutants are crossed too
+    certain_component: bool = True  # whether one component comes from the mutant whatever CR is
+
+    def trials(
+        self, x: Array, i: Array, strategy: Array, u: Array, parameters: Parameters, task: Task, rng: Stream
+    ) -> tuple[Array, Array, Array]:
+        """One trial (m, d) per target i (m,) with its strategy (m,), and the F and CR (m,) that made it.
+
+        The population x (n, d) is sorted best first; u (m, d) are the uniform numbers of the crossover.
+        """
+        xp = namespace(x)
+        (n, d), m = x.shape, i.shape[0]
+        u_cell, u_F, u_best, u_certain, u_K = rng.uniform(5, m)
+        u_parents = rng.uniform(3, m)
+        F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
+        count = best_count(self.pbest, n, m, rng)
+        pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
+        r1, r2, r3 = once(*trio(self.parents, u_parents, i, strategy == RAND, pbest, n))
+        K = xp.where(strategy == CURRENT_TO_RAND, u_K, F) if self.random_K else F
+        parents = gather(x, i)
+        # rand/1             x_r1 + F (x_r2 - x_r3): base and guide are the same
+        # current-to-rand/1  x_i + K (x_r1 - x_i) + F (x_r2 - x_r3)
+        # current-to-pbest/1 the same with r1 = pbest and K = F
+        mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
+        crossed = CR if self.cross_current_to_rand else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
+        certain = place(u_certain, d) if self.certain_component else xp.full(m, -1)
+        trials = binomial(mutants, parents, crossed, u, certain)
+        spare = rng.uniform(m, d) if self.repair == "resample" else u
+        outside = (trials < task.lower) | (trials > task.upper)
+        repair = REPAIRS[self.repair]
+        return mended(outside, lambda: repair(trials, task.lower, task.upper, parents, spare), trials), F, CR
 
 
 def best_count(pbest: int | float | tuple[int, int], n: int, m: int, rng: Stream) -> Array | int:
-    """Of how many best a row draws its pbest: a count, a share of n, or (m,) any from one count to another.
+    """The number of best members that pbest is one of: a count, a share of n, or (m,) random from a range of counts.
 
-    Numbers of a range are rounded to the nearest, so that its ends come half as often as what lies between.
+    Numbers from a range are rounded to the nearest, so its ends come half as often as those between.
     """
     if isinstance(pbest, int):
         return min(pbest, n)
@@ -160,25 +145,6 @@ def best_count(pbest: int | float | tuple[int, int], n: int, m: int, rng: Stream
 
 
 STRATEGIES = 4  # pbest/bin, pbest/exp, randrl/bin, randrl/exp
-
-
-class FourSettings(Protocol):
-    """What an algorithm must say of its strategies."""
-
-    @property
-    def memory_size(self) -> int: ...
-    @property
-    def pbest(self) -> float: ...
-    @property
-    def archive_rate(self) -> float: ...
-    @property
-    def prior(self) -> int: ...
-    @property
-    def least_share(self) -> float: ...
-    @property
-    def CR_deviation(self) -> float: ...
-    @property
-    def randrl(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -194,43 +160,63 @@ class Made:
 
 @dataclass(frozen=True)
 class FourStrategies:
-    """What has been learned of the strategies."""
+    """LSHADE44's four strategies: current-to-pbest/1 and randrl/1, each with binomial and exponential crossover.
 
-    successes: Array  # (strategies,), counted from a prior on
+    They compete by their success counts. Each has a memory of its own for F and CR; all share the archive.
+    """
+
+    successes: Array  # (strategies,), counted from a prior on; see `SuccessCounts`
     memory: Memory
     archive: Archive
 
     @classmethod
-    def fresh(cls, settings: FourSettings, n: int, d: int, xp: Any = np) -> FourStrategies:
+    def fresh(cls, prior: int, memory_size: int, archive_size: int, d: int, xp: Any = np) -> FourStrategies:
         return cls(
-            successes=xp.full(STRATEGIES, settings.prior),
-            memory=Memory.fresh(STRATEGIES, settings.memory_size, xp),
-            archive=Archive.fresh(int(rounded(settings.archive_rate * n)), d, xp),
+            successes=SuccessCounts.fresh(STRATEGIES, prior, xp).counts,
+            memory=Memory.fresh(STRATEGIES, memory_size, xp),
+            archive=Archive.fresh(archive_size, d, xp),
         )
 
-    def make(self, x: Array, size: Array, settings: FourSettings, task: Task, rng: Stream) -> Made:
+    def make(
+        self,
+        x: Array,
+        size: Array,
+        task: Task,
+        rng: Stream,
+        *,
+        pbest: float,
+        prior: int,
+        least_share: float,
+        CR_deviation: float,
+        randrl: str,
+    ) -> Made:
         """One trial per row of x (n, d), ranked best first, of which the first `size` are alive."""
         xp = namespace(x)
         n, d = x.shape
         i = xp.arange(n)
         u_strategy, u_cell, u_F, u_start, u_length = rng.uniform(5, n)
         u_parents, u_cross = rng.uniform(3, n), rng.uniform(n, d)
-        strategy, successes = self._compete(u_strategy, settings)
-        F, CR = self.memory.draw(strategy, u_cell, u_F, rng.normal(n), settings.CR_deviation)
+        strategy, successes = self._compete(u_strategy, least_share, prior)  # step 1
+        F, CR = self.memory.draw(strategy, u_cell, u_F, rng.normal(n), CR_deviation)  # step 2
 
-        best = xp.maximum(rounded(settings.pbest * size), 1)
-        pbest, r1, r2 = self.archive.parents(u_parents, i, best, size, n)
-        base, plus, minus = _randrl(u_parents, i, size, settings.randrl)
-        local = strategy >= 2  # a base that is its guide makes it DE/randrl/1
+        # Step 3, mutation
+        # current-to-pbest/1  x_i + F (x_pbest - x_i) + F (x_r1 - x_r2), r2 also from the archive
+        # randrl/1            x_best + F (x_second - x_worst) of three members: base and guide are the same
+        best = xp.maximum(rounded(pbest * size), 1)
+        guide, r1, r2 = self.archive.parents(u_parents, i, best, size, n)
+        base, plus, minus = _randrl(u_parents, i, size, randrl)
+        local = strategy >= 2
         mutants = guided(
             self.archive.joined(x),
             xp.where(local, base, i),
-            xp.where(local, base, pbest),
+            xp.where(local, base, guide),
             xp.where(local, plus, r1),
             xp.where(local, minus, r2),
             F,
             F,
         )
+
+        # Step 4, crossover; step 5, boundary repair.
         start = place(u_start, d)
         by_row = (strategy % 2 == 1)[:, None]
         trials = xp.where(
@@ -243,39 +229,35 @@ class FourStrategies:
 
     def learn(self, made: Made, x: Array, success: Array, gain: Array, limit: Array, u: Array) -> FourStrategies:
         """From the rows that succeeded (n,), those without gain too; their parents' x (n, d) go to the archive."""
-        xp = namespace(gain)
-        won = xp.sum((made.strategy == xp.arange(STRATEGIES)[:, None]) & success, axis=1)
         return FourStrategies(
-            successes=made.successes + won,
+            successes=SuccessCounts(made.successes).record(made.strategy, success).counts,
             memory=self.memory.learn(made.strategy, made.F, made.CR, gain, ties=success, closing=True),
             archive=self.archive.put(x, success, limit, u),
         )
 
     def cut(self, limit: Array, u: Array) -> FourStrategies:
-        """Random points leave the archive until there are at most `limit`; u (capacity of the archive,)."""
+        """The same with random points removed from the archive until `limit` are left; u (capacity,) uniform."""
         return replace(self, archive=self.archive.cut(limit, u))
 
     @property
     def rates(self) -> Array:
         """The probability of each strategy (strategies,)."""
-        return self.successes / self.successes.sum()
+        return SuccessCounts(self.successes).rates
 
-    def _compete(self, u: Array, settings: FourSettings) -> tuple[Array, Array]:
-        """A strategy for each member, in turn, and the counts after that.
+    def _compete(self, u: Array, least_share: float, prior: int) -> tuple[Array, Array]:
+        """A strategy (n,) for each member, in turn, and the counts after that.
 
-        When a strategy has become too rare, all counts go back to the prior; seen first after the first member's draw.
+        The counts are set back after the first member's draw, which is therefore by the old rates.
         """
         xp = namespace(u)
-        rates = self.rates
-        rare = rates.min() < settings.least_share
-        successes = xp.where(rare, settings.prior, self.successes)
+        counts = SuccessCounts(self.successes).renewed(least_share, prior)
         first = xp.arange(u.shape[0]) == 0
-        later = strategy_by_rate(u, successes / successes.sum())
-        return xp.where(first, strategy_by_rate(u, rates), later), successes
+        later = strategy_by_rate(u, counts.rates)
+        return xp.where(first, strategy_by_rate(u, self.rates), later), counts.counts
 
 
 def _randrl(u: Array, i: Array, size: Array, order: str) -> tuple[Array, Array, Array]:
-    """Three members, not i: the best is the base; of the other two the better comes first, or either."""
+    """Three members other than i: the best is the base; the other two follow in order of rank, or at random."""
     r1 = uniform_index(u[0], size, i)
     r2 = uniform_index(u[1], size, i, r1)
     r3 = uniform_index(u[2], size, i, r1, r2)
@@ -283,7 +265,7 @@ def _randrl(u: Array, i: Array, size: Array, order: str) -> tuple[Array, Array, 
 
 
 def _repaired(trials: Array, x: Array, local: Array, task: Task) -> Array:
-    """Out of bounds: half way to the parent, or mirrored where the strategy is a local one."""
+    """The trials inside the box: half way to the parent, or mirrored where the strategy is randrl/1."""
     box = task.lower, task.upper
     mirrored, halved = reflect(trials, *box, x, trials), midpoint(trials, *box, x, trials)
     return namespace(x).where(local[:, None], mirrored, halved)

@@ -1,4 +1,4 @@
-"""The adaptive trade-off model: another rule for a population without feasible points, with some, and with no others.
+"""The adaptive trade-off model: a rule that depends on whether no, some or all points of the population are feasible.
 
 Wang, Cai, Zhou, Zeng, "An adaptive tradeoff model for constrained evolutionary optimization", IEEE Transactions on
 Evolutionary Computation 12 (2008).
@@ -11,7 +11,7 @@ Evolutionary Computation 12 (2008).
 Deviations (the publication says / we do / because)
   no feasible points    layer by layer, the half of each with less violation / by how many members of the population
                         dominate, ties by violation / a rule gives every point a key
-  whom they normalise by  all points to be compared / the population / trials and parents must have one measure
+  range to normalise by   all points to be compared / the population / trials and parents must have one measure
   below that range      cannot be / feasible points count on, infeasible ones stop there / as Tessema and Yen's
   all are feasible      by f / infeasible trials come last / there the trials are feasible too
 """
@@ -21,15 +21,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, namespace, when
-from ..population import Population, Scores
+from ..population import Keys, Population, Scores
 from ..streams import Stream
-from .census import extent, feasible_share, scaled
-from .rules import Keys, Points, by_keys, unchanged
+from .penalties import extent, scaled
+from .rules import Points, by_keys, unchanged
 
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The rule that the share of feasible members asks for."""
+    """The rule for the feasible share of the current population."""
 
     members: Scores
     share: Array  # of the feasible
@@ -40,7 +40,7 @@ class TradeOff:
     @classmethod
     def of(cls, population: Population) -> TradeOff:
         xp = namespace(population.f)
-        share = feasible_share(population)
+        share = population.feasible_share
         best, worst = extent(population.f, population.feasible)
         floor = share * best + (1.0 - share) * worst
         raised = xp.where(population.feasible, population.f, xp.maximum(population.f, floor))
@@ -60,7 +60,7 @@ class TradeOff:
         return first, when(self.share == 0.0, lambda: self._dominated(points), some)
 
     def _transformed(self, points: Points) -> Array:
-        """Some are feasible: normalised objective plus normalised violation."""
+        """Normalised objective plus normalised violation, for a population with some feasible points."""
         xp = namespace(points.f)
         infeasible = points.violation > 0.0
         raised = xp.where(infeasible, xp.maximum(points.f, self.floor), points.f)
@@ -69,7 +69,7 @@ class TradeOff:
         return scaled(raised, *self.f_range) + xp.where(infeasible, weight, 0.0)
 
     def _dominated(self, points: Points) -> Array:
-        """None is feasible: the number of members that dominate, plus the violation brought below 1."""
+        """The number of dominating members plus a violation below 1, for a population without feasible points."""
         xp = namespace(points.f)
         f, v = points.f[:, None], points.violation[:, None]
         no_worse = (self.members.f <= f) & (self.members.violation <= v) & self.members.valid
@@ -81,7 +81,7 @@ class TradeOff:
 
 @dataclass(frozen=True)
 class AdaptiveTradeOff:
-    """The trade-off by the present population."""
+    """The trade-off by the current population."""
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> TradeOff:
         return TradeOff.of(population)

@@ -1,8 +1,7 @@
-"""Strategies: how a trial vector is made from members of the population (mutation), and from its parent (crossover).
+"""Mutation and crossover of differential evolution.
 
-Each takes the population's x (n, d), one index (m,) per role, and F (m,); each gives mutants (m, d).
-
-Strategies with two difference vectors, DE/best/2, DE/rand/2, DE/current-to-best/2 and others, by one formula.
+A mutation takes the population's x (n, d), one index (m,) per role and F (m,), and gives mutants (m, d). `guided` is
+the formula of strategies with one difference vector, `two_differences` that of strategies with two.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F
     return guided(x, i, pbest, r1, r2, F, F)
 
 
-def binomial(mutants: Array, parents: Array, CR: Array, u: Array, kept: Array) -> Array:
-    """Binomial crossover: each component from the mutant where u <= CR, and always component `kept` (m,)."""
+def binomial(mutants: Array, parents: Array, CR: Array, u: Array, certain: Array) -> Array:
+    """Binomial crossover: each component from the mutant where u <= CR, and always component `certain` (m,)."""
     xp = namespace(mutants)
-    from_mutant = (u <= CR[:, None]) | (xp.arange(mutants.shape[1]) == kept[:, None])
+    from_mutant = (u <= CR[:, None]) | (xp.arange(mutants.shape[1]) == certain[:, None])
     return xp.where(from_mutant, mutants, parents)
 
 
 def binomial_or_one(mutants: Array, parents: Array, CR: Array, u: Array, spare: Array) -> Array:
-    """Each component from the mutant where u < CR; component `spare` (m,) only where that takes none."""
+    """Binomial crossover: each component from the mutant where u < CR, or component `spare` (m,) if there is none."""
     xp = namespace(mutants)
     from_mutant = u < CR[:, None]
     none = ~from_mutant.any(axis=1, keepdims=True)
@@ -50,9 +49,9 @@ def binomial_or_one(mutants: Array, parents: Array, CR: Array, u: Array, spare: 
 
 
 def exponential(mutants: Array, parents: Array, CR: Array, u: Array, start: Array) -> Array:
-    """Exponential crossover: component `start` (m,) from the mutant, then the next ones, round and round, by chance.
+    """Exponential crossover: component `start` (m,) from the mutant, then the next ones, cyclically, by chance.
 
-    Going on k times has probability CR^k, so one uniform number u (m,) per row decides how far it goes.
+    k more components have probability CR^k, so one uniform number u (m,) per row decides how many.
     """
     xp = namespace(mutants)
     d = mutants.shape[1]
@@ -61,7 +60,7 @@ def exponential(mutants: Array, parents: Array, CR: Array, u: Array, start: Arra
 
 
 class Roles(NamedTuple):
-    """Who takes part in a mutant, an index (m,) each."""
+    """The members that a mutant is made of, an index (m,) each."""
 
     base: Array
     guide: Array
@@ -74,16 +73,15 @@ class Roles(NamedTuple):
 def two_differences(x: Array, roles: Roles, K: Array, F: Array, second_F: Array) -> Array:
     """x_base + K (x_guide - x_base) + F (x_plus - x_minus) + second_F (x_second_plus - x_second_minus).
 
-    Of the population's x (n, d) and factors that are columns (m, 1), or (m, d) where every component has its own.
-    Rows may have different strategies: a row whose base is its guide has no pull, one whose second factor is 0 has one
-    difference.
+    Factors are columns (m, 1), or (m, d) where every component has its own. Rows may have different strategies: a row
+    whose base is its guide has no first term, one whose second factor is 0 has one difference.
     """
     base, guide, plus, minus, second_plus, second_minus = (gather(x, role) for role in roles)
     return base + K * (guide - base) + F * (plus - minus) + second_F * (second_plus - second_minus)
 
 
 def distinct(u: Array, n: int, i: Array) -> list[Array]:
-    """For uniform numbers u (count, m) as many indices (m,), different from each other and from i (m,)."""
+    """`count` indices (m,), different from each other and from i (m,), for uniform numbers u (count, m)."""
     taken = [i]
     for row in u:
         taken.append(uniform_index(row, n, *taken))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 VOID = ("input", "meta")  # elements of HTML that have no end tag
 SHAPES = ("path", "rect")  # elements of SVG that are closed in their start tag when they are empty
@@ -56,6 +56,6 @@ def embedded(data: object) -> Markup:
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
-def bullets(items: Iterable[str]) -> Markup:
-    """Return a list of items."""
+def listed(items: Sequence[str]) -> Markup:
+    """Return items as a list."""
     return tag("ul", *(tag("li", item) for item in items))

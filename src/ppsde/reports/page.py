@@ -13,20 +13,20 @@ from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
-from .html import Markup, bullets, embedded, joined, tag
+from .html import Markup, embedded, joined, listed, tag
 from .study import Study
 from .tables import (
     DIGITS,
     ReportTable,
-    as_html,
     best_by_mean,
     cell,
-    column_head,
-    html_table,
+    column,
     mean_and_std,
     row_head,
     short,
+    sortable,
     tables,
+    wide_table,
 )
 
 MEANS = (
@@ -60,7 +60,7 @@ def page(study: Study, *, compared: Markup | None = None, live: bool = False) ->
     Parameters
     ----------
     study : Study
-    compared : Markup, optional
+    compared : str, optional
         The section about the published table; by default that of the runs that can be compared with it.
     live : bool
         Whether the page is served, and is to fetch itself again every few seconds.
@@ -82,7 +82,7 @@ def assemble(
     *,
     live: bool = False,
 ) -> str:
-    """Return the page of computed findings; `compared` is the section about the published table, or empty."""
+    """Return the page; `compared` is the section about the published table, or empty."""
     style, script = _style(len(study.algorithms)), _file("page.js") + (_file("live.js") if live else "")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -182,7 +182,7 @@ def _rounded(values: Iterable[float]) -> list[float | int | None]:
 
 
 def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
-    links = [(name, text) for name, text in SECTIONS.items() if compared or name != "published"]
+    links = {name: text for name, text in SECTIONS.items() if compared or name != "published"}
     size = (
         f"{len(study.problems)} problems, {len(study.algorithms)} algorithms, "
         f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
@@ -190,18 +190,18 @@ def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
     return joined(
         tag("h1", study.name),
         tag("p", size),
-        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in links), aria_label="sections"),
+        tag("nav", *(tag("a", text, href=f"#{name}") for name, text in links.items()), aria_label="sections"),
         tag(
             "section",
             tag("p", findings.headline, class_="headline"),
-            bullets(findings.reasons),
+            listed(findings.reasons),
             class_="verdict",
             aria_label="verdict",
         ),
         tag(
             "section",
             tag("strong", "What was run"),
-            bullets(findings.caveats),
+            listed(findings.caveats),
             class_="verdict caveats",
             aria_label="what was not run",
         ),
@@ -226,7 +226,7 @@ def _controls(study: Study) -> Markup:
 
 
 def _results(study: Study, findings: Findings) -> Markup:
-    head = [column_head("problem"), *(column_head(a, k) for k, a in enumerate(study.algorithms))]
+    head = [column("problem"), *(column(a, k) for k, a in enumerate(study.algorithms))]
     rows = []
     for p, problem in enumerate(study.problems):
         best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
@@ -266,7 +266,7 @@ def _results(study: Study, findings: Findings) -> Markup:
         ]
         foot = [tag("tfoot", tag("tr", row_head("average rank"), *cells))]
     note = tag("p", MEANS, class_="note")
-    return tag("section", tag("h2", "Results"), note, html_table(head, rows, *foot), id="results")
+    return tag("section", tag("h2", "Results"), note, wide_table(head, rows, *foot), id="results")
 
 
 def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -281,17 +281,17 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
-                _fold("pairs", "table", as_html(found["pairs"]), as_html(found["tests"])),
+                _fold("pairs", "table", sortable(found["pairs"]), sortable(found["tests"])),
                 "diagram",
             )
         )
-    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", as_html(found["wins"]))]
+    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", sortable(found["wins"]))]
     if figures.ranks is not None:
         parts.append(
             _figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
-                _fold("ranks", "table", as_html(found["ranks"], numbered), as_html(found["competition"])),
+                _fold("ranks", "table", sortable(found["ranks"], numbered), sortable(found["competition"])),
                 "map",
             )
         )
@@ -320,8 +320,8 @@ def _wins(study: Study, findings: Findings) -> Markup:
         f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, level "
         f"{ALPHA} each, feasible before infeasible. Bold: more won than lost."
     )
-    head = [column_head("algorithm"), *(column_head(name, series[name]) for name in names)]
-    return joined(tag("p", note, class_="note"), html_table(head, rows))
+    head = [column("algorithm"), *(column(name, series[name]) for name in names)]
+    return joined(tag("p", note, class_="note"), wide_table(head, rows))
 
 
 def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -333,11 +333,11 @@ def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Ma
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",
-        _fold("scores", "table", as_html(found["scores_by_problem"], numbered)),
+        _fold("scores", "table", sortable(found["scores_by_problem"], numbered)),
         "diagram",
     )
     note = tag("p", "Larger is better. Speed is seen at the recorded points of each run.", class_="note")
-    return tag("section", tag("h2", "Speed and accuracy"), figure, note, as_html(found["scores"]), id="scores")
+    return tag("section", tag("h2", "Speed and accuracy"), figure, note, sortable(found["scores"]), id="scores")
 
 
 def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -347,7 +347,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
             _figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
-                _fold("feasibility", "table", as_html(found["feasibility"])),
+                _fold("feasibility", "table", sortable(found["feasibility"])),
             )
         )
     if figures.ecdf is not None:
@@ -358,7 +358,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
                 f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above the best objective of this study.{left_out}",
-                _fold("ecdf", "table", as_html(found["ecdf"])),
+                _fold("ecdf", "table", sortable(found["ecdf"])),
             )
         )
     shown = tag("div", *parts, class_="pair") if parts else tag("p", "No run is finished yet.")
@@ -391,9 +391,9 @@ def _problems(study: Study, figures: Figures) -> Markup:
 
 def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     failures = study.standing.failures
-    parts = [_fold("state", "runs done, by algorithm and problem", as_html(found["state"]))]
+    parts = [_fold("state", "runs done, by algorithm and problem", sortable(found["state"]))]
     if failures:
-        head = [column_head(name) for name in ("algorithm", "problem", "D", "run", "message")]
+        head = [column(name) for name in ("algorithm", "problem", "D", "run", "message")]
         rows = [
             tag(
                 "tr",
@@ -403,14 +403,14 @@ def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
             )
             for f in failures[:FAILURES]
         ]
-        parts += [tag("h3", "Failed runs"), html_table(head, rows)]
+        parts += [tag("h3", "Failed runs"), wide_table(head, rows)]
         if len(failures) > FAILURES:
             parts.append(tag("p", f"{len(failures) - FAILURES:,} more are not shown."))
     return tag("section", tag("h2", "What was run"), *parts, id="state")
 
 
 def _origin(study: Study) -> Markup:
-    facts = [joined(tag("dt", kind), tag("dd", bullets(texts))) for kind, texts in study.origin.items()]
+    facts = [joined(tag("dt", kind), tag("dd", listed(texts))) for kind, texts in study.origin.items()]
     own = joined(tag("dt", "report by"), tag("dd", f"ppsde {__version__}"))
     return tag("section", tag("h2", "Provenance"), tag("dl", own, *facts), id="provenance")
 

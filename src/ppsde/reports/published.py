@@ -24,9 +24,9 @@ from ..experiments import Result
 from ..experiments.job import Job
 from ..population import competition_violation
 from ..problem import Problem
-from .html import Markup, bullets, tag
+from .html import Markup, listed, tag
 from .study import Study
-from .tables import ReportTable, as_html
+from .tables import ReportTable, sortable
 
 COLUMN_OF = {  # our methods, and the columns of the published table
     "pps-de": "PPS-DE",
@@ -257,18 +257,17 @@ def as_csv(cells: Sequence[Comparison]) -> str:
 def section(cells: Sequence[Comparison], report: str = "best") -> Markup:
     """Return the comparison as a section of a study's page; nothing if there are no cells."""
     if not cells:
-        return Markup()
-    parts = []
+        return Markup("")
+    tables = []
     for title, block in blocks(cells).items():
-        parts += [tag("h3", title), as_html(ReportTable(title, list(HEADERS), [[*line(cell)] for cell in block]))]
+        tables += [tag("h3", title), sortable(ReportTable(title, list(HEADERS), [[*line(cell)] for cell in block]))]
     excuses = dict.fromkeys(f"{cell.problem}: {cell.excuse}" for cell in cells if cell.excuse)
-    if excuses:
-        parts += [tag("h3", "Not judged"), bullets(excuses)]
     return tag(
         "section",
         tag("h2", "Beside the published table"),
-        bullets(total_lines(cells)),
+        listed(total_lines(cells)),
         tag("p", f"{NOTE} Our runs report {REPORTS[report]}.", class_="note"),
-        *parts,
+        *tables,
+        *((tag("h3", "Not judged"), listed([*excuses])) if excuses else ()),
         id="published",
     )

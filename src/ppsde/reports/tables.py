@@ -1,4 +1,4 @@
-"""The tables of a study, as HTML and as CSV and LaTeX files."""
+"""The tables of a study, as CSV, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -129,48 +129,6 @@ def short(value: float | None, digits: int = DIGITS) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 
-# --- HTML -------------------------------------------------------------------------------------------------------
-
-
-def as_html(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
-    """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
-    rows = [
-        tag(
-            "tr",
-            row_head(row[0]) if isinstance(row[0], str) else cell(row[0]),
-            *map(cell, row[1:]),
-            data_p=(problems or {}).get(str(row[0])),
-        )
-        for row in table.rows
-    ]
-    return html_table([column_head(name) for name in table.columns], rows)
-
-
-def html_table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
-    """Return a table that scrolls by itself where it is wider than the page."""
-    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
-
-
-def column_head(text: str, series: int | None = None) -> Markup:
-    """Return the head of a column, a button that sorts by it."""
-    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
-
-
-def row_head(text: str) -> Markup:
-    return tag("th", text, scope="row")
-
-
-def cell(value: object) -> Markup:
-    """Return a value as a cell of a table, with the number to sort by."""
-    if isinstance(value, bool | np.bool_):
-        return tag("td", "yes" if value else "no")
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
-    return tag("td", "-" if value is None else str(value))
-
-
 # --- files --------------------------------------------------------------------------------------------------------
 
 
@@ -265,3 +223,46 @@ def tex(value: object) -> str:
 def _tabular(kinds: str, head: list[str], lines: list[str]) -> str:
     rows = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
     return "\n".join(rows) + "\n"
+
+
+# --- in the page --------------------------------------------------------------------------------------------------
+
+
+def sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Markup:
+    """Return a table that can be sorted; rows that begin with the label of a problem can be filtered."""
+    rows = [
+        tag(
+            "tr",
+            row_head(row[0]) if isinstance(row[0], str) else cell(row[0]),
+            *map(cell, row[1:]),
+            data_p=(problems or {}).get(str(row[0])),
+        )
+        for row in table.rows
+    ]
+    return wide_table([column(name) for name in table.columns], rows)
+
+
+def wide_table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
+    """Return a table that scrolls by itself where it is wider than the page."""
+    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
+
+
+def column(text: str, series: int | None = None) -> Markup:
+    """Return the head of a column, a button that sorts by it."""
+    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
+
+
+def row_head(text: str) -> Markup:
+    """Return the head of a row."""
+    return tag("th", text, scope="row")
+
+
+def cell(value: object) -> Markup:
+    """Return a value as a cell of a table, with the number to sort by."""
+    if isinstance(value, bool | np.bool_):
+        return tag("td", "yes" if value else "no")
+    if isinstance(value, int | float | np.integer | np.floating):
+        number = float(value)
+        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
+    return tag("td", "-" if value is None else str(value))

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..checks import check_int
 from ..constraints import as_list, limits_of
+from ..engines.ending import STOPPED
 from ..minimize import minimize
 from ..population import Population
 from ..problem import box
-from ..status import STOPPED
 from ..variables import mask
 from .polishing import Function, PolishBounds, in_rows, polish_result, violation_at
 

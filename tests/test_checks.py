@@ -1,12 +1,14 @@
-"""Settings are checked where they are made, and the message names the value."""
+"""Checks of what users pass: a wrong value is named, with what was expected."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ppsde.algorithms.pps_de import PPSDE
+from ppsde.checks import check_int
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,23 @@ def test_a_wrong_setting_is_named_with_what_was_expected(options: dict[str, Any]
 def test_right_settings_pass(options: dict[str, Any]) -> None:
     settings = PPSDE(**options)
     assert all(getattr(settings, name) == value for name, value in options.items())
+
+
+@pytest.mark.parametrize("value", [1, np.int64(1), np.uint8(200), 2**70])
+def test_an_integer_comes_back_as_an_int(value: Any) -> None:
+    checked = check_int("n", value, 1)
+    assert checked == value and type(checked) is int
+
+
+@pytest.mark.parametrize("value", [0, np.int64(0), True, np.True_, 1.0, "1", None, np.array([1])])
+def test_anything_else_is_an_error_that_names_it(value: Any) -> None:
+    with pytest.raises(ValueError) as caught:
+        check_int("n", value, 1)
+    assert str(caught.value) == f"n must be an int >= 1; got {value!r}"
+
+
+def test_a_setting_must_be_an_int_of_python() -> None:
+    with pytest.raises(ValueError, match="n must be an int >= 1; got "):
+        check_int("n", np.int64(3), 1, numpy=False)
+    with pytest.raises(ValueError, match="memory_size must be an int >= 1; got "):
+        PPSDE(memory_size=np.int64(3))  # type: ignore[arg-type]

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
+from handmade import LOST, points
 from reference.options import named, settings_of, tried
 from reference.pps_de import ReferencePPSDE
 from reference.pps_de_settings import RESTLESS, SMALL, alternatives, company_of
@@ -23,10 +25,14 @@ from reference.walking import (
     walk_together,
 )
 
+from ppsde.algorithm import Task
 from ppsde.algorithms import ALGORITHMS
-from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, State
+from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, Cycle, State, around, is_near_miss, nearer, violate_alike
 from ppsde.engines.run import Run
 from ppsde.population import Population
+
+# PPS-DE and its literal version, fed the same draws, must go the same way, point by point.
+
 
 GENERATIONS = 70  # enough for several cycles
 PUBLISHED_GENERATIONS = 35  # one cycle, and not so many that gains become differences of nearly equal numbers
@@ -271,3 +277,147 @@ def test_the_push_of_a_new_cycle_is_not_measured_by_the_cycle_before() -> None:
     begun = [(old, new) for old, new in pairwise(states) if new.cycle.number > old.cycle.number]
     assert begun
     assert not any((new.stage.lowest.values == old.population.f.min()).any() for old, new in begun)
+
+
+# Cycles: what counts as progress and what as idleness, worked by hand.
+
+
+inf = math.inf
+
+
+def best(violation: float, f: float) -> Population:
+    """A population whose best point has these values; the second row is worse, whatever its objective."""
+    empty = np.zeros((2, 0))
+    return Population(np.zeros((2, 1)), np.array([f, -1e9]), np.array([violation, inf]), empty, empty)
+
+
+def idle_after(*points: tuple[float, float], counts: bool = True) -> list[int]:
+    cycle, idle = Cycle.fresh(), []
+    for violation, f in points:
+        cycle = cycle.older(best(violation, f), np.asarray(counts))
+        idle.append(int(cycle.idle))
+    return idle
+
+
+def test_a_fresh_cycle_has_seen_nothing() -> None:
+    cycle = Cycle.fresh(4)
+    assert [int(cycle.number), int(cycle.age), int(cycle.idle)] == [4, 0, 0]
+    assert [float(cycle.violation), float(cycle.f)] == [inf, inf]
+
+
+def test_a_cycle_counts_its_generations_and_keeps_its_number() -> None:
+    cycle = Cycle.fresh(4)
+    for _ in range(3):
+        cycle = cycle.older(best(0.0, 1.0), np.asarray(True))
+    assert [int(cycle.number), int(cycle.age), int(cycle.idle)] == [4, 3, 2]
+
+
+def test_generations_without_progress_are_idle_until_there_is_some() -> None:
+    assert idle_after((0, 9), (0, 9), (0, 9), (0, 8), (0, 8), (0, 8), (0, 8)) == [0, 1, 2, 0, 1, 2, 3]
+
+
+def test_only_generations_that_count_can_be_idle() -> None:
+    assert idle_after((0, 9), (0, 9), (0, 9), counts=False) == [0, 0, 0]
+    cycle = Cycle.fresh()
+    for counts in (True, True, True, False, True):
+        cycle = cycle.older(best(0.0, 9.0), np.asarray(counts))
+    assert cycle.idle == 1, "one that does not count begins the counting anew"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "progress"),
+    [
+        # (violation, f) at the last progress, and now
+        ((0, 2.0), (0, 2.0 - 4.1e-9), True),  # by more than a billionth of |f|
+        ((0, 2.0), (0, 2.0 - 0.9 * 2e-9), False),
+        ((0, -2.0), (0, -2.0 - 4.1e-9), True),  # of |f|, so downwards for negative f too
+        ((0, -2.0), (0, -2.0 - 0.9 * 2e-9), False),
+        ((0, 0.0), (0, -1e-300), True),  # any fall from 0
+        ((0, 2.0), (0, 3.0), False),
+        ((1.0, 2.0), (1.0 - 2e-6, 9.0), True),  # by more than a millionth of the violation, whatever f
+        ((1.0, 2.0), (1.0 - 0.5e-6, 9.0), False),
+        ((1.0, 2.0), (1.0 - 0.5e-6, 1.0), True),  # not more violation and a lower f
+        ((1.0, 2.0), (1.0, 1.0), True),
+        ((1.0, 2.0), (1.1, 1.0), False),  # more violation
+        ((1e-9, 2.0), (0.0, 9.0), True),  # feasible at last
+        ((0.0, inf), (0.0, 9.0), True),  # an infinite objective is a value
+        ((0.0, inf), (0.0, inf), False),
+        ((inf, inf), (5.0, 9.0), True),  # the first point that has values
+        ((inf, inf), (inf, inf), False),
+    ],
+)
+def test_what_counts_as_progress(old: tuple[float, float], new: tuple[float, float], progress: bool) -> None:
+    before = Cycle(np.asarray(0), np.asarray(7), np.asarray(3), np.asarray(old[0], float), np.asarray(old[1], float))
+    after = before.older(best(*new), np.asarray(True))
+    assert int(after.idle) == (0 if progress else 4)
+    assert (float(after.violation), float(after.f)) == (new if progress else old)
+
+
+def test_falls_too_small_to_count_add_up() -> None:
+    """The measure is the last progress, not the last generation."""
+    falls = [(0.0, 2.0 - k * 0.4 * 2e-9) for k in range(6)]
+    assert idle_after(*falls) == [0, 1, 2, 0, 1, 2]
+
+
+# The least violating point of a run, and the points around it, by hand.
+
+
+TASK = Task(np.array([-1.0, 0.0]), np.array([1.0, 10.0]), 100)
+NONE = np.zeros((1, 0))
+POINT = Population(np.array([[0.5, 9.9999]]), np.array([3.0]), np.array([1.0]), NONE, NONE)
+
+
+def test_the_least_violating_point_of_all_is_found_the_lower_one_of_two() -> None:
+    some, more = points((3, 1), LOST, (2, 5)), points((2, 9), (1, 8), (1, 4))
+    found = nearer(points((2.5, 0)), some, more)
+    assert [found.violation.tolist(), found.f.tolist(), found.x.tolist()] == [[1], [4], [[2]]]
+
+
+def test_points_that_are_no_better_change_nothing() -> None:
+    found = nearer(POINT, points((3, 1), LOST), points((1, 3), (1, 4)))
+    assert found.x.tolist() == POINT.x.tolist() and float(found.violation[0]) == 1
+
+
+def test_a_feasible_point_is_the_last_one_looked_for() -> None:
+    feasible = nearer(points((2.5, 0)), points((3, 1), (0, 7)), points((0, 2)))
+    assert [feasible.violation.tolist(), feasible.f.tolist()] == [[0], [7]] and not is_near_miss(feasible)
+    assert nearer(feasible, points((0, 1))) is feasible
+
+
+def test_nothing_is_known_of_a_run_in_which_everything_failed() -> None:
+    assert not is_near_miss(points(LOST))
+    assert is_near_miss(points((2.5, 0)))
+
+
+def test_points_around_it_lie_in_the_box_each_closer_than_the_last_and_so_again() -> None:
+    # Four distances: 10^-1, 10^-2.75, 10^-4.5 and 10^-6.25 of the width of the box, 2 and 10.
+    u = np.array([[1.0, 1.0], [0.0, 0.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]])
+    x = around(POINT, u, 4, TASK)
+    expected = [[0.7, 10.0], [0.5 - 2 * 10**-2.75, 9.9999 - 10**-1.75], [0.5, 9.9999]]
+    expected += [[0.5 + 2 * 10**-6.25, 9.9999 - 10**-5.25], [0.3, 10.0]]
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-14)
+
+
+def test_every_distance_has_its_turn() -> None:
+    x = around(POINT, np.random.default_rng(1).random((7000, 2)), 7000, TASK)
+    decades = np.floor(-np.log10(np.abs(x[:, 0] - 0.5) / 2.0)).astype(int)
+    # |2 u - 1| is above a tenth in nine cases of ten, so most of each thousand lie within a decade of their step.
+    for k in range(7):
+        of_this_step = decades[1000 * k : 1000 * (k + 1)]
+        assert 0.85 < np.isin(of_this_step, [k + 1, k + 2]).mean() <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "alike"),
+    [
+        ([(2, 1), (2, 5), LOST], True),
+        ([(2, 1), (2 * (1 + 5e-10), 5)], True),
+        ([(2, 1), (2 * (1 + 2e-9), 5)], False),
+        ([(0, 1), (0, 5)], False),  # feasible, all of them
+        ([(0, 1), (1e-300, 5)], False),
+        ([(1e-300, 1)], True),
+        ([LOST, LOST], False),
+    ],
+)
+def test_points_violate_alike_if_they_are_infeasible_by_the_same_amount(rows: list[Any], alike: bool) -> None:
+    assert bool(violate_alike(points(*rows))) is alike

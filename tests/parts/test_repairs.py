@@ -1,4 +1,4 @@
-"""Repairs: by hand, inside untouched, and inside always."""
+"""Repairs: by hand, inside the box whatever happens, and alike in both namespaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from statistics_of_draws import EXTREMES, LEVEL, p_of_law
 
-from ppsde.parts.repairs import REPAIRS, clamp, midpoint, reflect, resample
+from ppsde.engines.compiled import float64
+from ppsde.parts.repairs import REPAIRS, clamp, fold, midpoint, mirrored, mirrored_or_put, reflect, resample
+
+# Repairs: by hand, inside untouched, and inside always.
+
 
 LOWER, UPPER = np.array([0.0, -1.0]), np.array([2.0, 4.0])
 
@@ -102,3 +106,96 @@ def test_resampling_is_uniform_wherever_the_component_was() -> None:
     result = resample(v, np.array([-3.0]), np.array([1.0]), v, rng.random(v.shape))
     assert p_of_law((result + 3.0) / 4.0, lambda q: q) > LEVEL
     assert p_of_law((clamp(v, np.array([-3.0]), np.array([1.0]), v, v) + 3.0) / 4.0, lambda q: q) < LEVEL
+
+
+# Folding into the box, by hand and at its limits.
+
+
+def one_folded(v: float, low: float, high: float) -> float:
+    return float(fold(np.array([[v]]), np.array([low]), np.array([high]))[0, 0])
+
+
+def test_folding_by_hand() -> None:
+    # On [0, 2]: -0.5 -> 0.5; 2.5 -> 1.5; 5 is 3 beyond, less a width 1 -> 2 - 1 = 1; -3.5 -> 1.5 -> 1.5; -2 -> 0.
+    # On [-1, 4]: 4.5 -> 3.5; -7 is 6 below, less a width 1 -> 0; 9 is 5 beyond, a whole width -> 4.
+    v = np.array([[-0.5, 4.5], [2.5, -7.0], [5.0, 0.0], [-3.5, 4.0], [-2.0, 9.0]])
+    assert fold(v, LOWER, UPPER).tolist() == [[0.5, 3.5], [1.5, 0.0], [1.0, 0.0], [1.5, 4.0], [0.0, 4.0]]
+
+
+@given(ends=st.tuples(moderate, moderate), v=st.floats(-1e12, 1e12))
+def test_a_folded_point_is_inside_and_inside_is_untouched(ends: tuple[float, float], v: float) -> None:
+    low, high = min(ends), max(ends)
+    result = one_folded(v, low, high)
+    assert low <= result <= high
+    if low <= v <= high:
+        assert result == v
+
+
+def test_folding_into_a_box_without_width_gives_its_one_point() -> None:
+    assert [one_folded(v, 1.5, 1.5) for v in (-3.0, 1.5, 7.0)] == [1.5, 1.5, 1.5]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_infinite_goes_to_its_bound() -> None:
+    assert [one_folded(v, -1.0, 4.0) for v in (-np.inf, np.inf)] == [-1.0, 4.0]
+    assert -8e307 <= one_folded(1.7e308, -8e307, 8e307) <= 8e307
+
+
+def test_both_namespaces_agree() -> None:
+    jax = pytest.importorskip("jax")
+    v = np.random.default_rng(1).uniform(-20.0, 20.0, (200, 2))
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(fold(jax.numpy.asarray(v), LOWER, UPPER), fold(v, LOWER, UPPER), rtol=1e-13)
+
+
+# Mirrored once at the bound, by hand.
+
+
+LOW, HIGH = np.array([0.0, 0.0, -4.0, 0.0]), np.array([10.0, 10.0, 4.0, 10.0])
+
+
+def test_mirrored_by_hand() -> None:
+    v = np.array([[-3.0, 12.0, 3.0, 10.0], [-11.0, 25.0, -4.5, 0.0]])
+    # -11 is mirrored to 11, beyond the other bound, and 25 to -5.
+    assert mirrored(v, LOW, HIGH).tolist() == [[3.0, 8.0, 3.0, 10.0], [10.0, 0.0, -3.5, 0.0]]
+
+
+def test_mirrored_or_put_by_hand() -> None:
+    v = np.array([[-3.0, 12.0, 3.0, 10.0]] * 4)
+    below, above = np.array([True, True, False, False]), np.array([True, False, True, False])
+    assert mirrored_or_put(v, LOW, HIGH, below, above).tolist() == [
+        [3.0, 8.0, 3.0, 10.0],
+        [3.0, 10.0, 3.0, 10.0],
+        [10.0, 8.0, 3.0, 10.0],  # below the box and not mirrored: put on the upper bound, too
+        [10.0, 10.0, 3.0, 10.0],
+    ]
+
+
+def test_what_is_mirrored_out_of_the_other_side_is_put_on_the_lower_bound() -> None:
+    yes = np.array([True])
+    v = np.array([[-11.0, 25.0, 13.0, 5.0]])
+    assert mirrored_or_put(v, LOW, HIGH, yes, yes).tolist() == [[0.0, 0.0, -4.0, 5.0]]
+
+
+def test_whatever_comes_ends_in_the_box_and_what_is_inside_is_not_touched() -> None:
+    rng = np.random.default_rng(1)
+    v = rng.normal(0.0, 20.0, (300, 4))
+    v[0], v[1] = np.inf, -np.inf
+    below, above = rng.random(300) < 0.5, rng.random(300) < 0.5
+    inside = (v >= LOW) & (v <= HIGH)
+    for repaired in (mirrored(v, LOW, HIGH), mirrored_or_put(v, LOW, HIGH, below, above)):
+        assert ((repaired >= LOW) & (repaired <= HIGH)).all()
+        assert (repaired[inside] == v[inside]).all()
+
+
+def test_jax_gives_the_same_points() -> None:
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    rng = np.random.default_rng(2)
+    v, below, above = rng.normal(0.0, 20.0, (50, 4)), rng.random(50) < 0.5, rng.random(50) < 0.5
+    with float64():
+        box = jnp.asarray(LOW), jnp.asarray(HIGH)
+        np.testing.assert_allclose(mirrored(jnp.asarray(v), *box), mirrored(v, LOW, HIGH), rtol=1e-14)
+        theirs = mirrored_or_put(jnp.asarray(v), *box, jnp.asarray(below), jnp.asarray(above))
+        np.testing.assert_allclose(theirs, mirrored_or_put(v, LOW, HIGH, below, above), rtol=1e-14)

@@ -1,0 +1,253 @@
+"""A request: problem, method, options, budget, seed and limits of a run, made once from the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .algorithm import Task
+from .algorithms import make
+from .arrays import bits
+from .checkpoints.state_file import CheckpointError
+from .checks import check_int
+from .constraints import Combined, limits_of
+from .engines.run import Run
+from .evaluation.evaluate import NO_LIMITS, Limits
+from .population import checked_tolerance
+from .problem import Problem
+from .streams import seed_from
+from .variables import Variables, variables_of, wrapped
+
+EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One run, as it was asked for.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the user's variables.
+    method : str
+        One of `ppsde.ALGORITHMS`.
+    options : mapping
+        Settings of the method, by name.
+    max_evaluations : int
+        The budget.
+    seed : int
+    x0 : array (k, d), optional
+        Points of the user's that the first population must have.
+    integrality, log : bool or array (d,)
+        Which variables are integers, and which are searched in their logarithm.
+    limits : Limits
+    named : bool
+        Whether the problem is the user's own object, which has a name, and not made of a function.
+    number : int
+        Of the run, among those with the same seed.
+    """
+
+    problem: Problem
+    method: str
+    options: Mapping[str, Any] | None = None
+    max_evaluations: int | None = None
+    seed: int = 0
+    x0: Any = None
+    integrality: Any = None
+    log: Any = None
+    limits: Limits = NO_LIMITS
+    named: bool = True
+    number: int = 0
+    variables: Variables | None = field(init=False)  # None where all are plain real numbers
+    searched: Problem = field(init=False)  # the problem in the box that is searched
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        variables = variables_of(problem.lower, problem.upper, self.integrality, self.log)
+        object.__setattr__(self, "variables", variables)
+        object.__setattr__(self, "searched", problem if variables is None else wrapped(problem, variables))
+
+    @property
+    def title(self) -> str:
+        """A name to show."""
+        return self.problem.name if self.named else self.method
+
+    def run(self) -> Run:
+        """Start the run, all arguments checked."""
+        x0 = self.x0
+        if self.variables is not None and x0 is not None:
+            x0 = self.variables.to_search(x0)
+        problem = self.searched
+        budget = budget_of(self.max_evaluations, problem.dimension)
+        task = Task(problem.lower, problem.upper, budget, _first_points(x0, problem.lower, problem.upper))
+        return Run(make(self.method, self.options), task, seed=self.seed, run=self.number, tolerance=problem.tolerance)
+
+    def stored(self) -> dict[str, Any]:
+        """The request as plain values, for a checkpoint; settings, budget and seed are stored with the run itself."""
+        problem, variables = self.problem, self.variables
+        return {
+            "method": self.method,
+            "problem": str(problem.name) if self.named else None,
+            "constraint_names": _texts(problem.constraint_names) if self.named else None,
+            "vectorized": bool(problem.vectorized),
+            "lower": problem.lower,
+            "upper": problem.upper,
+            "integrality": None if variables is None else variables.integrality,
+            "log": None if variables is None else variables.log,
+            "on_failure": self.limits.on_failure,
+            "eval_timeout": self.limits.eval_timeout,
+            "eval_memory": self.limits.eval_memory,
+        }
+
+    @classmethod
+    def restored(
+        cls, content: Mapping[str, Any], run: Run, fun: Any, constraints: Any, max_time: float | None
+    ) -> Request:
+        """The request that a checkpoint stores, for the function or problem that the user gives again.
+
+        A different problem, and content that no request makes, raise `CheckpointError`.
+        """
+        try:
+            stored = _checked(content)
+            limits = Limits(stored["on_failure"], stored["eval_timeout"], stored["eval_memory"], max_time)
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"its request is not possible: {type(error).__name__}: {error}") from None
+        bounds = None if isinstance(fun, Problem) else np.column_stack([stored["lower"], stored["upper"]])
+        problem = problem_of(fun, bounds, constraints, stored["vectorized"], run.tolerance)
+        differences = _differences(stored, problem)
+        if problem.tolerance != run.tolerance:
+            differences.append(f"tolerance {run.tolerance}; got one with {problem.tolerance}")
+        if differences:
+            raise CheckpointError(f"it is of a problem with {differences[0]}")
+        request = cls(
+            problem,
+            stored["method"],
+            max_evaluations=run.task.max_evaluations,
+            seed=run.seed,
+            integrality=stored["integrality"],
+            log=stored["log"],
+            limits=limits,
+            named=isinstance(fun, Problem),
+        )
+        searched = request.searched
+        if bits(searched.lower) != bits(run.task.lower) or bits(searched.upper) != bits(run.task.upper):
+            raise CheckpointError("the box that it searches is not that of its problem")
+        return request
+
+
+def request_of(
+    fun: Any,
+    bounds: Any,
+    constraints: Any = (),
+    *,
+    vectorized: bool = False,
+    tolerance: float,
+    rng: Any = None,
+    on_failure: str = "penalise",
+    eval_timeout: float | None = None,
+    eval_memory: int | None = None,
+    max_time: float | None = None,
+    **others: Any,
+) -> Request:
+    """The request that the arguments of `minimize` make."""
+    problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
+    limits = Limits(on_failure, eval_timeout, eval_memory, max_time)
+    return Request(problem, seed=seed_from(rng), limits=limits, named=isinstance(fun, Problem), **others)
+
+
+def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
+    """The problem that the arguments of `minimize` describe."""
+    given = not (isinstance(constraints, tuple | list) and len(constraints) == 0)
+    if isinstance(fun, Problem):
+        if bounds is not None or given:
+            raise ValueError("a Problem has bounds and constraints of its own; give none beside it")
+        return fun
+    if not callable(fun):
+        raise ValueError(f"fun must be callable; got {type(fun).__name__}")
+    if bounds is None:
+        raise ValueError("bounds must be given: a scipy Bounds, pairs (low, high) or two arrays")
+    problem = Problem(fun, bounds, vectorized=bool(vectorized), tolerance=tolerance)
+    if not given:
+        return problem
+    combined = Combined(fun, limits_of(constraints, problem.dimension), vectorized)
+    return Problem(combined, bounds, vectorized=bool(vectorized), tolerance=tolerance)
+
+
+def budget_of(max_evaluations: Any, dimension: int) -> int:
+    """The budget that was asked for, or the default."""
+    return check_int(
+        "max_evaluations", EVALUATIONS_PER_VARIABLE * dimension if max_evaluations is None else max_evaluations, 1
+    )
+
+
+def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
+    if x0 is None:
+        return None
+    points = np.atleast_2d(np.array(x0, float))
+    if points.ndim != 2 or points.shape[1] != len(lower):
+        raise ValueError(f"x0 must be one point ({len(lower)},) or rows (k, {len(lower)}); got {np.shape(x0)}")
+    inside = np.all((points >= lower) & (points <= upper), axis=1)  # also false for NaN
+    if not inside.all():
+        row = int(np.argmin(inside))
+        raise ValueError(f"x0 must lie inside the bounds; point {row} does not: {points[row]}")
+    return points
+
+
+def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stored request, which may come from anywhere; what has no check of its own later is checked here."""
+    d = np.size(content["lower"]) if "lower" in content else 0
+
+    def is_array(value: Any, kind: type) -> bool:
+        return type(value) is np.ndarray and value.shape == (d,) and value.dtype == kind
+
+    def is_texts(value: Any) -> bool:
+        return type(value) is tuple and all(type(text) is str for text in value)
+
+    sound: dict[str, Any] = {
+        "method": lambda value: type(value) is str,
+        "problem": lambda value: value is None or type(value) is str,
+        "constraint_names": lambda value: value is None or is_texts(value),
+        "vectorized": lambda value: type(value) is bool,
+        "lower": lambda value: is_array(value, float),
+        "upper": lambda value: is_array(value, float),
+        "integrality": lambda value: value is None or is_array(value, bool),
+        "log": lambda value: value is None or is_array(value, bool),
+        "on_failure": lambda value: True,
+        "eval_timeout": lambda value: True,
+        "eval_memory": lambda value: True,
+    }
+    if set(content) != set(sound):
+        raise ValueError(f"it has {ascii(sorted(content))[:200]}")
+    for name, holds in sound.items():
+        if not holds(content[name]):
+            raise ValueError(f"{name} cannot be {ascii(content[name])[:80]}")
+    return content
+
+
+def _differences(stored: Mapping[str, Any], problem: Problem) -> list[str]:
+    """How a problem differs from the one that was stored."""
+    found = []
+    lower, upper, names = stored["lower"], stored["upper"], _texts(problem.constraint_names)
+    if lower.tolist() != problem.lower.tolist() or upper.tolist() != problem.upper.tolist():
+        found.append(f"bounds {_pairs(lower, upper)}; got one with {_pairs(problem.lower, problem.upper)}")
+    if stored["problem"] is not None and stored["problem"] != str(problem.name):
+        found.append(f"name {stored['problem']!a}; got one with {problem.name!a}")
+    if stored["problem"] is not None and stored["constraint_names"] != names:
+        found.append(f"constraint names {_short(stored['constraint_names'])}; got one with {_short(names)}")
+    return found
+
+
+def _texts(names: Any) -> tuple[str, ...] | None:
+    return None if names is None else tuple(map(str, names))
+
+
+def _pairs(lower: np.ndarray, upper: np.ndarray) -> str:
+    return _short(list(zip(lower.tolist(), upper.tolist(), strict=True)))
+
+
+def _short(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 200 else text[:200] + "..."
