@@ -63,7 +63,7 @@ def run_of(
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
-        state, first = drive(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
+        state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
         progress = Progress(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
@@ -73,7 +73,7 @@ def run_of(
         def generation(carry: Any) -> Any:
             state, progress = carry
             coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
-            state, spent = drive(coroutine, evaluate, budget, progress.used, progress.best)
+            state, spent = traced(coroutine, evaluate, budget, progress.used, progress.best)
             asked.append(spent.asked)
             best = spent.best
             share = state.population.feasible_share
@@ -81,9 +81,8 @@ def run_of(
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
             rows = progress.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
             best_member = better_of(progress.best_member, state.population)
-            return as_tree(state), as_tree(
-                Progress(spent.used, best, best_member, progress.failed + spent.failed, rows)
-            )
+            failed = progress.failed + spent.failed
+            return as_tree(state), as_tree(Progress(spent.used, best, best_member, failed, rows))
 
         start = (as_tree(state), as_tree(progress))
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
@@ -115,14 +114,16 @@ def run_of(
 
 @dataclass(frozen=True)
 class Spent:
+    """The cost and gain of one coroutine."""
+
     used: Array
     best: Population
     failed: Array
     asked: Any  # the number of points asked for, None if a mask decides
 
 
-def drive(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
-    """A coroutine to its end: its state, the evaluations used by then, and the best point by then."""
+def traced(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
+    """Trace a coroutine to its end: its state, the evaluations used by then, and the best point by then."""
     import jax.numpy as jnp
 
     points = None
