@@ -1,4 +1,4 @@
-"""What evaluating costs beyond the function itself, and how soon harm is mended.
+"""The cost of an evaluation beyond the function itself, and the time to replace a lost worker.
 
 Serial and vectorised figures are processor time, the others the clock's; the best of several rounds counts, since a
 busy machine only ever adds. Run: python benchmarks/evaluation_overhead.py
@@ -23,7 +23,7 @@ BOX = [(-1.0, 1.0)] * D
 
 
 def point(x: np.ndarray) -> tuple[float, list[float], list[float]]:
-    """As cheap as a function with constraints can be; dies or hangs where it is told to."""
+    """As cheap as a function with constraints can be; dies or hangs at chosen points."""
     if x[0] == 2.0:
         os._exit(1)
     if x[0] == 3.0:

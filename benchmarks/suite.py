@@ -37,7 +37,7 @@ def shortest(call: Callable[[np.ndarray], object], batches: np.ndarray, seconds:
 
 
 def row_by_row(problem: Problem, rows: np.ndarray) -> None:
-    """What a user's loop would do: one point, one call."""
+    """Evaluate one point per call, as a user's loop would."""
     for row in rows:
         problem.fun(row[None, :])
 

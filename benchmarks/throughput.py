@@ -58,7 +58,7 @@ def main() -> None:
             total = runs * budget
             aside = goes_aside(device)
             width = min(runs, width_of([problem], aside)) if aside else 1
-            rows = 10 * d * width  # what a generation evaluates
+            rows = 10 * d * width  # evaluated in a generation
             alone = evaluations_alone(problem, rows, max(1, total // rows), device)
             print(
                 f"{d:4d} {runs:7d} {compile_seconds:10.1f} {seconds:9.2f} {total / seconds / 1e6:10.2f} "

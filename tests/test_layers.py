@@ -118,6 +118,20 @@ def test_imports_point_downwards(file: Path) -> None:
         assert target[0] in may, f"{file.name}:{line} imports {target[0]!r}, which does not lie under {layer!r}"
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_module_gives_one_name_to_two_constants(file: Path) -> None:
+    """The second would replace the first in functions above it too."""
+    targets = [
+        target
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    names = [name.id for target in targets for name in ast.walk(target) if type(name) is ast.Name]
+    stored = [name for name in names if name.isupper()]
+    assert sorted(set(stored)) == sorted(stored)
+
+
 @pytest.mark.parametrize("file", sorted((PACKAGE / "algorithms").glob("[!_]*.py")), ids=lambda file: file.name)
 def test_no_algorithm_imports_another(file: Path) -> None:
     others = [target for _, target in imported(file) if target[0] == "algorithms"]

@@ -1,4 +1,4 @@
-"""What the README and the documents show is true: their code runs and prints what they say."""
+"""The README and the documents are true: their code runs and prints the output shown."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def test_it_takes_what_scipy_takes_by_the_same_names_in_the_same_order_with_the_
 
 def test_scipy_itself_is_still_there_and_ours_is_an_attribute_of_the_package():
     script = "import ppsde, scipy.optimize; print(scipy.__name__, ppsde.scipy.__name__, scipy.optimize.rosen([1, 1]))"
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["scipy", "ppsde.scipy", "0.0"]
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["scipy", "ppsde.scipy", "0.0"]
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_a_callback_of_either_form_is_called_after_each_generation_and_may_stop(
     assert [shape for shape, _ in seen] == [(2,)] * 3 and result.nit == 3
     assert not result.success and result.message == "callback function requested stop early"
 
-    told = []
+    seen = []
 
     def new(intermediate_result):
-        told.append(intermediate_result)
-        if len(told) == 2:
+        seen.append(intermediate_result)
+        if len(seen) == 2:
             raise StopIteration
 
     differential_evolution(sphere, SQUARE, callback=new, polish=False, rng=1)
-    assert [stand.nit for stand in told] == [1, 2]
-    assert told[1].fun == told[1].population_energies[0] == told[1].population_energies.min()
+    assert [stand.nit for stand in seen] == [1, 2]
+    assert seen[1].fun == seen[1].population_energies[0] == seen[1].population_energies.min()
 
 
 def test_x0_and_a_first_population_are_evaluated_first():
@@ -252,8 +252,8 @@ def test_vectorised_gives_way_to_workers_with_a_warning_as_in_scipy():
 
 def test_progress_is_printed_if_wanted(capsys):
     differential_evolution(sphere, SQUARE, maxiter=10, disp=True, rng=1)
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("differential_evolution step 1: f(x)= ") and told[-1] == (
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("differential_evolution step 1: f(x)= ") and lines[-1] == (
         "Polishing solution with 'L-BFGS-B'"
     )
 

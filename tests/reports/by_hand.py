@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-from reports.made_up import ACCOUNT, a_job
+from reports.made_up import ACCOUNT, a_job, an_ended_run
 
-from ppsde.experiments.outcomes import failed_row, point, row_of_points
+from ppsde.experiments.outcomes import failed_row
 from ppsde.experiments.rows import ROW, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
@@ -22,27 +21,36 @@ def a_store_by_hand(path: Path) -> Path:
     """
     job = a_job("mine", "C05", 5, dimension=2, budget=100, record=4)
     rows = [
-        row_of_points(
-            job.id,
+        an_ended_run(
+            job,
             0,
             100,
-            *[point(np.array([1.0, 2.0]), 3.5, 0.0, np.array([-1.0]), np.empty(0), 1e-4)] * 2,
+            [1.0, 2.0],
+            3.5,
+            0.0,
+            [-1.0],
             {"evaluations": [NAN, 50, 75, 100], "f": [NAN, 2.0, 5.0, 3.5], "violation": [NAN, 0.25, 0.0, 0.0]},
         ),
-        row_of_points(
-            job.id,
+        an_ended_run(
+            job,
             1,
             100,
-            *[point(np.array([0.5, -0.5]), 7.0, 0.125, np.array([0.125]), np.empty(0), 1e-4)] * 2,
+            [0.5, -0.5],
+            7.0,
+            0.125,
+            [0.125],
             {"evaluations": [20, 40, 60, 100], "f": [9.0, 8.0, 8.0, 7.0], "violation": [2.0, 0.5, 0.125, 0.125]},
         ),
         failed_row(job.id, 2, 2, "no luck", 40),
         failed_row(job.id, 3, 2, "killed"),
-        row_of_points(
-            job.id,
+        an_ended_run(
+            job,
             4,
             95,
-            *[point(np.array([0.1, 0.0]), 0.1, 0.0, np.array([0.0]), np.empty(0), 1e-4)] * 2,
+            [0.1, 0.0],
+            0.1,
+            0.0,
+            [0.0],
             {"evaluations": [25, NAN, 70, NAN], "f": [6.0, NAN, 4.0, NAN], "violation": [0.0, NAN, 0.0, NAN]},
         ),
     ]

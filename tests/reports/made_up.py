@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ppsde.engines.ending import SPENT, Ending
 from ppsde.experiments.job import Job
-from ppsde.experiments.outcomes import failed_row, point, row_of_points
+from ppsde.experiments.outcomes import failed_row, row_of
 from ppsde.experiments.rows import ROW, Row, account_entry, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
+from ppsde.population import Population
 
 ACCOUNT = {
     "versions": {"ppsde": "0.1.0", "numpy": "2.0.0"},
@@ -49,9 +51,17 @@ def a_run(job: Job, run: int, rng: np.random.Generator, level: float, infeasible
     if never:
         violation = 0.02 + np.exp(-9 * late)
     g = np.array([violation[-1]]) if never else np.array([-1.0])
-    best = point(rng.uniform(size=job.dimension), float(f[-1]), float(violation[-1]), g, np.empty(0), 1e-4)
     record = {"evaluations": made, "f": f, "violation": violation, "feasible_share": np.clip(late, 0, 1)}
-    return row_of_points(job.id, run, job.budget, best, best, record)
+    return an_ended_run(job, run, job.budget, rng.uniform(size=job.dimension), f[-1], violation[-1], g, record)
+
+
+def an_ended_run(
+    job: Job, run: int, evaluations: int, x: Any, f: float, violation: float, g: Any, record: dict[str, Any]
+) -> Row:
+    """The row of a run that ended with one best point, which is its answer too."""
+    best = Population(np.array([x]), np.array([f]), np.array([violation]), np.array([g]), np.empty((1, 0)))
+    ending = Ending(SPENT, job.dimension, best, best, None, evaluations, failed=0, generations=0, history={})
+    return row_of(job, run, ending, 1e-4, record)
 
 
 def entries_of(

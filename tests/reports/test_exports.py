@@ -207,7 +207,7 @@ def test_iohinspector_loads_what_the_store_holds(made: Any, tmp_path: Path) -> N
             assert line[0] == evaluations
             assert line[1] == f if np.isfinite(f) else line[1] >= NEXT
             assert line[2] == violation if np.isfinite(violation) else line[2] >= NEXT
-    improving = manager.load()  # as it does unless told otherwise: lines with a better objective alone
+    improving = manager.load()  # its default: only lines with a better objective
     assert set(improving["data_id"]) == set(manager.overview["data_id"])
     for row in loaded:
         values = improving.filter(improving["data_id"] == row["data_id"])["raw_y"]

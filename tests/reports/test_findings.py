@@ -1,4 +1,4 @@
-"""What a study says, and what it must not leave out."""
+"""The verdict on a study, its statistics, and the caveats that it must not leave out."""
 
 from __future__ import annotations
 

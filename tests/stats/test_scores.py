@@ -85,7 +85,7 @@ def test_totals_and_rank_sums() -> None:
 
 
 def final_order(trial: tuple, target: float) -> tuple:
-    """What a trial is ordered by, larger is worse: tier, then evaluations, objective or violation."""
+    """Return the sort key of a trial, larger is worse: tier, then evaluations, objective or violation."""
     f, violation = trial
     best, least, reached = INF, INF, INF
     for k, point in enumerate(POINTS):

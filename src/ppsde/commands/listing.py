@@ -67,7 +67,7 @@ def list_algorithms(arguments: Namespace) -> int:
 
 
 def _title(algorithm: Any) -> str:
-    """The first line of the file that holds the algorithm (one paper, one file), and what sets this entry apart."""
+    """Return the first line of the algorithm's file (one paper, one file), and the settings that this entry changes."""
     title = (inspect.getdoc(sys.modules[algorithm.__module__]) or "").partition("\n")[0]
     usual = type(algorithm)()
     names = [field.name for field in dataclasses.fields(algorithm)]

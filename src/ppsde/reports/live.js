@@ -1,4 +1,4 @@
-// A page that is served: fetch it again every few seconds, and keep what the reader has chosen.
+// A page that is served: fetch it again every few seconds; the choices of the reader stay.
 setInterval(async () => {
   try {
     const answer = await fetch(location.href, { cache: "no-store" });
