@@ -260,7 +260,7 @@ def section(cells: Sequence[Comparison], report: str = "best") -> str:
     if not cells:
         return ""
     tables = "".join(
-        f"<h3>{escape(title)}</h3>{plain_table(Table(title, list(HEADERS), [[*line(cell)] for cell in block]))}"
+        f"<h3>{escape(title)}</h3>{plain_table(Table(title, list(HEADERS), [_row(cell) for cell in block]))}"
         for title, block in blocks(cells).items()
     )
     excuses = dict.fromkeys(f"{cell.problem}: {cell.excuse}" for cell in cells if cell.excuse)
@@ -270,3 +270,12 @@ def section(cells: Sequence[Comparison], report: str = "best") -> str:
         + (f"<h3>Not judged</h3>{listed([*excuses])}" if excuses else "")
         + "</section>"
     )
+
+
+def _row(cell: Comparison) -> list[object]:
+    """Return a cell as the values under `HEADERS`, with numbers to sort by."""
+    ours, printed, texts = cell.ours, cell.printed, line(cell)
+    return [
+        cell.problem, ours.mean, ours.std, ours.feasible_share, ours.violation, printed.mean, printed.std,
+        cell.best_known, *texts[-2:],
+    ]  # fmt: skip
