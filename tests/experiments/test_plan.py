@@ -81,7 +81,7 @@ def test_every_setting_is_spelt_out_and_whole_numbers_stand_for_real_ones() -> N
         ('algorithms = ["pps-de"]', "problems or suite must be given"),
         ('algorithms = "pps-de"\nsuite = "cec2017"', "algorithms must be a list of methods"),
         ('algorithms = ["nonsense"]\nsuite = "cec2017"', "unknown method 'nonsense'"),
-        ('algorithms = ["pps-de", "pps-de"]\nsuite = "cec2017"', "'pps-de' stands twice"),
+        ('algorithms = ["pps-de", "pps-de"]\nsuite = "cec2017"', "'pps-de' is given twice"),
         (
             'algorithms = ["pps-de", {name = "b", method = "pps-de", options = {pbest = 5}}]\nsuite = "cec2017"',
             "'pps-de' and 'b' are the same",
@@ -96,7 +96,7 @@ def test_every_setting_is_spelt_out_and_whole_numbers_stand_for_real_ones() -> N
         ('algorithms = ["pps-de"]\nproblems = ["C01"]', "needs a suite"),
         ('algorithms = ["pps-de"]\nproblems = "C01"\nsuite = "cec2017"', "problems must be a list"),
         ('algorithms = ["pps-de"]\nproblems = ["C99"]\nsuite = "cec2017"', "has no 'C99'"),
-        ('algorithms = ["pps-de"]\nproblems = ["C01", "C01"]\nsuite = "cec2017"', "'C01' stands twice"),
+        ('algorithms = ["pps-de"]\nproblems = ["C01", "C01"]\nsuite = "cec2017"', "'C01' is given twice"),
         ('algorithms = ["pps-de"]\nproblems = ["nowhere.py:p"]', "there is no file"),
         ('algorithms = ["pps-de"]\nproblems = ["nowhere.txt:p"]', "neither a .py file nor a suite"),
         ('algorithms = ["pps-de"]\nproblems = [3]', "got 3"),

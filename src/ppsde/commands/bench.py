@@ -44,7 +44,7 @@ def add(group: Any) -> None:
         "save what is intact in a damaged store",
         "Write a new store with everything that is intact in a damaged one, which is not\n"
         "changed. Running the plan again makes the lost runs.",
-        "ppsde bench repair damaged.db -o salvaged.db",
+        "ppsde bench repair damaged.db -o repaired.db",
     )
     task.add_argument("store", type=Path, metavar="STORE")
     task.add_argument("-o", "--output", type=Path, required=True, metavar="NEW", help="the store to write")

@@ -244,7 +244,7 @@ def _contenders(algorithms: Any) -> tuple[Contender, ...]:
     by_settings: dict[str, Contender] = {}
     for one in found:
         if one.name in by_name:
-            raise ValueError(f"algorithms must have names of their own; {one.name!r} stands twice")
+            raise ValueError(f"algorithms must have names of their own; {one.name!r} is given twice")
         by_name[one.name] = one
         twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()))), one)
         if twin is not one:
@@ -287,7 +287,7 @@ def _sources(suite: Any, problems: Any, folder: Path) -> tuple[Source, ...]:
     sources = tuple(source_of(text, suite, folder) for text in problems)
     for source in sources:
         if [other.short for other in sources].count(source.short) > 1:
-            raise ValueError(f"problems must differ in their names; {source.short!r} stands twice")
+            raise ValueError(f"problems must differ in their names; {source.short!r} is given twice")
     return sources
 
 

@@ -76,7 +76,7 @@ def packed(row: Row) -> bytes:
 
 
 def unpacked(payload: bytes) -> Row:
-    """The row that the bytes hold; ValueError if they hold none."""
+    """Return the row of these bytes; ValueError if they are none."""
     length = int.from_bytes(payload[:4], "big")
     header = json.loads(payload[4 : 4 + length])
     described = [(name, TYPES[kind], tuple(shape)) for name, kind, shape in header["arrays"]]

@@ -266,7 +266,7 @@ class _Session:
             facts.append(("failed", f"{self._failed:,}"))
         if compiling := self._compiling.total():
             facts.append(("compiling", str(compiling)))
-        elif self._todo and not self._held and self._workers:
+        elif self._todo and not self._held and any(worker.ready for worker in self._workers):
             facts.append(("waiting", "for another runner"))
         return Status(
             title="study",

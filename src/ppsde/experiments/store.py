@@ -209,7 +209,7 @@ class Store:
                 seen.add((label, job.cell, run))
                 row = self.read(number)
                 if not isinstance(row, Row) or (row.job, row.run) != (job.id, run):
-                    raise DamagedStore(damaged(self.path, "a row stands in the place of another"))
+                    raise DamagedStore(damaged(self.path, "a row is in the place of another"))
                 yield _result(label, job, row)
 
     def account(self, job: Job) -> dict[str, Any] | None:

@@ -225,7 +225,7 @@ class Bench:
             self._count_compiling(1)
             try:
                 future.set_result(compile())
-            except Exception as error:
+            except BaseException as error:
                 future.set_exception(error)
             self._count_compiling(-1)
         return future.result()

@@ -19,7 +19,7 @@ RUNS = 25
 EVALUATIONS_PER_VARIABLE = 20_000
 COLUMNS = ("PPS-DE", "AGA-PPS", "LSHADE44+IDE", "LSHADE44", "UDE", "IUDE", "eMAg-ES", "C2oDE")
 
-# Problems whose published cells no run of ours can be judged by, and why.
+# Problems whose published cells cannot be compared with, and why.
 UNJUDGED = MappingProxyType(
     {
         **dict.fromkeys(("C17", "C19", "C26", "C28"), "no feasible point exists"),
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
 
 @lru_cache(maxsize=1)
 def cells() -> MappingProxyType[tuple[int, str, str], Cell]:
-    """Mean and standard deviation by (dimension, problem, algorithm); NaN where the publication prints it."""
+    """Return mean and standard deviation by (dimension, problem, algorithm); NaN where the publication prints it."""
     return MappingProxyType(
         {
             (int(row["dim"]), row["problem"], row["algorithm"]): Cell(float(row["mean"]), float(row["std"]))
@@ -51,7 +51,7 @@ def cells() -> MappingProxyType[tuple[int, str, str], Cell]:
 
 
 def meant(dimension: int, problem: str, algorithm: str) -> Cell:
-    """A cell as its authors must have meant it: with a lost minus sign put back.
+    """Return a cell as its authors must have meant it: with a lost minus sign put back.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def meant(dimension: int, problem: str, algorithm: str) -> Cell:
 
 @lru_cache(maxsize=1)
 def ranks() -> MappingProxyType[tuple[int, str], float]:
-    """The printed average rank by (dimension, algorithm)."""
+    """Return the printed average rank by (dimension, algorithm)."""
     rows = _rows("friedman.csv")
     return MappingProxyType({(int(row["dim"]), row["algorithm"]): float(row["rank"]) for row in rows})
 

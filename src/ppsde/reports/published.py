@@ -260,7 +260,7 @@ def section(cells: Sequence[Comparison], report: str = "best") -> Markup:
         return Markup("")
     tables = []
     for title, block in blocks(cells).items():
-        tables += [tag("h3", title), sortable(ReportTable(title, list(HEADERS), [[*line(cell)] for cell in block]))]
+        tables += [tag("h3", title), sortable(ReportTable(title, list(HEADERS), [_row(cell) for cell in block]))]
     excuses = dict.fromkeys(f"{cell.problem}: {cell.excuse}" for cell in cells if cell.excuse)
     return tag(
         "section",
@@ -271,3 +271,12 @@ def section(cells: Sequence[Comparison], report: str = "best") -> Markup:
         *((tag("h3", "Not judged"), listed([*excuses])) if excuses else ()),
         id="published",
     )
+
+
+def _row(cell: Comparison) -> list[object]:
+    """Return a cell as the values under `HEADERS`, with numbers to sort by."""
+    ours, printed, texts = cell.ours, cell.printed, line(cell)
+    return [
+        cell.problem, ours.mean, ours.std, ours.feasible_share, ours.violation, printed.mean, printed.std,
+        cell.best_known, *texts[-2:],
+    ]  # fmt: skip
