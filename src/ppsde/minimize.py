@@ -281,7 +281,7 @@ def _search(
                 problem,
                 request.limits,
                 workers=workers,
-                after_generation=after_generation,
+                after_generation=after_generation if progress or callback is not None else None,
                 checkpoint=checkpoint,
                 earlier=earlier,
                 failures=failures or (),

@@ -1,7 +1,4 @@
-"""A live display of one run on standard error: how far, how fast, push or pull, and the best so far.
-
-A live study_display of a study on standard error: how far, how fast, how long still.
-"""
+"""Live displays of a run or a study on standard error: how far, how fast, how long still; and durations as text."""
 
 from __future__ import annotations
 
@@ -40,6 +37,9 @@ class Status:
         return clock((self.budget - self.evaluations) / self.rate) if self.rate > 0 else "-:--"
 
 
+Show = Callable[[Callable[[], Status]], None]
+
+
 class View(Protocol):
     """A way to show a status."""
 
@@ -51,47 +51,58 @@ class View(Protocol):
 
 
 @contextmanager
-def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each generation; it looks at the clock first, so most calls cost nothing.
+def live(enabled: bool) -> Iterator[Show]:
+    """Give a function `show(status)` to call as often as one likes; it calls `status()` only when a picture is due.
 
-    A display that cannot be written, its pipe closed for instance, goes silent; it never ends a run.
+    A display that cannot be written, its pipe closed for instance, goes silent; it never ends a run or a study.
     """
-    if not enabled or sys.stderr is None:
-        yield _show_nothing
-        return
-    begun, evaluations_before, due = monotonic(), run.evaluations, 0.0
     view: View | None = None
+    due = 0.0
+    last: Callable[[], Status] | None = None
 
-    def draw(now: float) -> None:
+    def draw() -> None:
         nonlocal view
-        if view is not None:
+        if view is not None and last is not None:
             try:
-                view.draw(status_of(title, run, now - begun, run.evaluations - evaluations_before))
+                view.draw(last())
             except (OSError, ValueError):  # closed, full, or without the letters for it
                 close()
 
     def close() -> None:
         nonlocal view
         if view is not None:
-            last, view = view, None
+            closing, view = view, None
             with suppress(OSError, ValueError):
-                last.close()
+                closing.close()
 
-    def show() -> None:
-        nonlocal due
-        now = monotonic()
-        if now >= due:
-            draw(now)
-            due = monotonic() + (view.interval if view is not None else float("inf"))
+    def show(status: Callable[[], Status]) -> None:
+        nonlocal due, last
+        last = status
+        if view is not None and monotonic() >= due:
+            draw()
+            due = monotonic() + (view.interval if view is not None else 0.0)
 
-    with suppress(OSError, ValueError):
-        view = view_of(sys.stderr)
+    if enabled and sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            view = view_of(sys.stderr)
     try:
-        show()
         yield show
-        draw(monotonic())  # the end, whenever the last picture was drawn
+        draw()  # the end, whenever the last picture was drawn
     finally:
         close()
+
+
+@contextmanager
+def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each generation of a run; it looks at the clock first, so it costs little."""
+    begun, before = monotonic(), run.evaluations
+
+    def status() -> Status:
+        return status_of(title, run, monotonic() - begun, run.evaluations - before)
+
+    with live(enabled) as show:
+        show(status)
+        yield lambda: show(status)
 
 
 def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
@@ -128,10 +139,6 @@ def clock(seconds: float) -> str:
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
-
-
-def _show_nothing() -> None:
-    pass
 
 
 def view_of(stream: TextIO) -> View:
@@ -241,46 +248,6 @@ def _style(label: str, value: str) -> str:
     return ""
 
 
-ShowStudy = Callable[[Callable[[], Status]], None]
-
-
-@contextmanager
-def study_display(enabled: bool) -> Iterator[ShowStudy]:
-    """Give a function to call as often as one likes; it asks for a status only when a picture is due.
-
-    A study_display that cannot be written goes silent; it never ends a study.
-    """
-    view: View | None = None
-    if enabled and sys.stderr is not None:
-        with suppress(OSError, ValueError):
-            view = view_of(sys.stderr)
-    due = 0.0
-    last: Callable[[], Status] | None = None
-
-    def draw() -> None:
-        nonlocal view
-        if view is not None and last is not None:
-            try:
-                view.draw(last())
-            except (OSError, ValueError):  # closed, full, or without the letters for it
-                view = None
-
-    def show(status: Callable[[], Status]) -> None:
-        nonlocal due, last
-        last = status
-        if view is not None and monotonic() >= due:
-            draw()
-            due = monotonic() + (view.interval if view is not None else 0.0)
-
-    try:
-        yield show
-        draw()  # the end, whenever the last picture was drawn
-    finally:
-        if view is not None:
-            with suppress(OSError, ValueError):
-                view.close()
-
-
 def duration(seconds: float) -> str:
     """A duration in the unit that suits it.
 
@@ -296,7 +263,7 @@ def duration(seconds: float) -> str:
 
 
 def times(total: float, mean: float, longest: float) -> str:
-    """What a run took in all, per evaluation and for the longest one; the last is NaN where nobody can know.
+    """Seconds of a run in all, per evaluation and of the longest one, as text; the last is NaN where it is not known.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def drive(
     limits: Limits = NO_LIMITS,
     *,
     workers: Any = 1,
-    after_generation: Callable[[], Any] = lambda: None,
+    after_generation: Callable[[], Any] | None = None,
     checkpoint: Callable[[], AbstractContextManager[Log | None]] = nullcontext,
     earlier: Costs = NO_COSTS,
     failures: Sequence[Failure] = (),
@@ -61,7 +61,7 @@ def drive(
         Its function takes points of the box that is searched.
     limits : Limits
     workers : int, Executor, Dask Client or callable like map
-    after_generation : callable
+    after_generation : callable, optional
         Called after the start and after each generation; it may raise StopIteration to end the run.
     checkpoint : callable
         Opens the checkpoint; called when the evaluator is ready.
@@ -112,7 +112,11 @@ def drive(
 
 
 def _loop(
-    run: Run, evaluate: Evaluate, check: Callable[[], None], after_generation: Callable[[], Any], log: Log | None
+    run: Run,
+    evaluate: Evaluate,
+    check: Callable[[], None],
+    after_generation: Callable[[], Any] | None,
+    log: Log | None,
 ) -> int:
     """Give the run values until it ends; the status says why it ended."""
     generation = -1
@@ -127,7 +131,7 @@ def _loop(
             run.supply(values.f, values.g, values.h)
             if log is not None:
                 log.write(run, evaluate.failures, evaluate.costs())
-            if run.state is not None and run.state.generation != generation:
+            if after_generation is not None and run.state is not None and run.state.generation != generation:
                 generation = run.state.generation
                 try:
                     after_generation()

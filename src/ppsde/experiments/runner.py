@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..engines.drive import Interrupts, noticed
-from ..progress import ShowStudy, Status, study_display
+from ..progress import Show, Status, live
 from .database import drop
 from .job import Job, canonical, provenance
 from .leases import SIGN_OF_LIFE, Leases
@@ -87,7 +87,7 @@ def run(
         began = time.monotonic()
         with noticed() as interrupts:
             session = _Session(opened, mine, cores, interrupts)
-            with study_display(progress) as show:
+            with live(progress) as show:
                 session.work(show)
         return _summary(opened, number, mine, interrupts.asked, time.monotonic() - began)
 
@@ -117,7 +117,7 @@ class _Session:
         self._began = time.monotonic()
         self._next_claim: defaultdict[str, float] = defaultdict(float)  # when to ask again, by kind of job
 
-    def work(self, show: ShowStudy) -> None:
+    def work(self, show: Show) -> None:
         """Do all jobs that are not done yet, or until a signal arrives."""
         next_sign = time.monotonic() + SIGN_OF_LIFE
         try:
