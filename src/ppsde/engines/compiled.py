@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
+from ..evaluation.values import error_text
 from ..population import Population, evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
@@ -347,6 +348,19 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[Values]:
         shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
         widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
     return [partial(values, problem, widths) for problem in problems]
+
+
+def why_not_traceable(problem: Problem) -> str | None:
+    """Return why JAX cannot trace the function of a problem; None if it can."""
+    import jax
+
+    try:
+        with float64():
+            jax.eval_shape(partial(traced_values, problem), jax.ShapeDtypeStruct((3, problem.dimension), "float64"))
+    except (Exception, SystemExit) as error:
+        first = next(iter(error_text(error).strip().splitlines()), "")
+        return f"JAX cannot trace its function ({type(error).__name__}: {first})"
+    return None
 
 
 def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..engines.compiled import why_not_traceable
 from ..engines.drive import drive
 from ..engines.ending import thinned
 from ..evaluation.evaluate import Limits
@@ -86,20 +86,6 @@ def backend() -> None:
     import jax
 
     print(json.dumps(jax.default_backend()))
-
-
-def why_not_traceable(problem: Problem) -> str | None:
-    """Return why JAX cannot trace the function of a problem; None if it can."""
-    import jax
-
-    from ..engines.compiled import float64, traced_values
-
-    try:
-        with float64():
-            jax.eval_shape(partial(traced_values, problem), jax.ShapeDtypeStruct((3, problem.dimension), "float64"))
-    except Exception as error:
-        return f"JAX cannot trace its function ({type(error).__name__}: {str(error).strip().splitlines()[0]})"
-    return None
 
 
 class Bench:
