@@ -28,6 +28,7 @@ POLL = 1.0  # seconds until asking again for jobs that other runners had leased
 PULSE = 0.2  # seconds of waiting for messages
 ATTEMPTS = 2  # at a job whose worker dies
 AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
+PROGRAMS_AHEAD = 2  # programs for the CPU that are compiled while jobs of another run
 MOST_SIDE_BY_SIDE = 64  # jobs in one request to a GPU: more than any suite has problems
 
 
@@ -193,7 +194,14 @@ class _Session:
         yield from by_key.values()
 
     def _request(self, jobs: Sequence[Planned]) -> dict[str, Any]:
-        return {"jobs": [_described(one) for one in jobs], "beside": self._beside.get(jobs[0].job.program, [])}
+        program = jobs[0].job.program
+        programs = list(self._beside) if jobs[0].job.kind == "cpu" else [program]
+        following = programs[programs.index(program) + 1 :][:PROGRAMS_AHEAD]
+        return {
+            "jobs": [_described(one) for one in jobs],
+            "beside": self._beside.get(program, []),
+            "ahead": [self._beside[key] for key in following],
+        }
 
     # --- messages -----------------------------------------------------------------------------------------------
 
