@@ -62,7 +62,9 @@ class BatchResult:
 
     @property
     def feasible(self) -> np.ndarray:
-        return self.violation == 0.0
+        """Whether the best point of each run is feasible (runs,)."""
+        feasible: np.ndarray = self.violation == 0.0
+        return feasible
 
     def __repr__(self) -> str:
         best, runs = np.lexsort((self.f, self.violation))[0], len(self.f)
