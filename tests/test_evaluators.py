@@ -405,7 +405,7 @@ def test_giving_up_counts_points_over_several_requests() -> None:
         evaluate(np.zeros((60, 2)))
         with pytest.raises(Hopeless):
             evaluate(np.zeros((60, 2)))
-        assert evaluate.points == evaluator.calls == 100 and evaluate.unfinished.done.sum() == 40
+        assert evaluate.points == evaluator.calls == 100 and sum(evaluate.unfinished.done) == 40
 
 
 # --- on the command line ------------------------------------------------------------------------------------

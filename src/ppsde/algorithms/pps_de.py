@@ -243,7 +243,7 @@ class PPSDE:
         picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
 
         # 3.6 Strategy rates, from the wins of the last generations, this one included.
-        won = xp.sum((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked], axis=1)
+        won = ((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked]).sum(axis=1)
         competition = state.competition.record(G, won)
         rates = competition.rates(G)
 
@@ -289,13 +289,13 @@ class PPSDE:
         )
 
     def _push_pull(self) -> PushPull:
-        schedules: dict[str, Schedule] = {
-            "quantile": ByQuantile(self.theta, self.cp),
-            "improved": Improved(self.tau, self.alpha, self.cp),
-            "polynomial": Polynomial(self.cp),
-        }
+        schedule: Schedule = ByQuantile(self.theta, self.cp)
+        if self.schedule == "improved":
+            schedule = Improved(self.tau, self.alpha, self.cp)
+        elif self.schedule == "polynomial":
+            schedule = Polynomial(self.cp)
         return PushPull(
-            schedule=schedules[self.schedule],
+            schedule=schedule,
             switch_threshold=self.switch_threshold,
             switch_guard=self.switch_guard,
             stagnation_of=self.stagnation_of,

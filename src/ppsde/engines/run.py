@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algorithm import Algorithm, Ask, State, Task
 from ..evaluation.evaluate import GIVE_UP
-from ..population import Population, better, evaluated
+from ..population import Population, evaluated
 from ..problem import FGH
 from ..streams import NumpyStream
 from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
@@ -286,11 +286,10 @@ class Run:
 def better_point(best: Population | None, points: Population) -> Population | None:
     """The best single point of both, the first where they tie; points without values do not count."""
     row = points.best()
-    if points.violation[row] == np.inf:
+    violation = points.violation[row]
+    if violation == np.inf or (best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0])):
         return best
-    if best is None or better((points.violation[row], points.f[row]), (best.violation[0], best.f[0])):
-        return points.take([row])
-    return best
+    return points.take([row])
 
 
 def contiguous(tree: Any) -> Any:
@@ -302,7 +301,10 @@ def contiguous(tree: Any) -> Any:
     copied = tree
     kind: Any = type(tree)
     for name in _names_of(kind):
-        new = contiguous(old := getattr(tree, name))
+        old = getattr(tree, name)
+        if type(old) is np.ndarray and old.flags.forc:
+            continue  # nearly always
+        new = contiguous(old)
         if new is not old:
             copied = copy.copy(tree) if copied is tree else copied
             object.__setattr__(copied, name, new)

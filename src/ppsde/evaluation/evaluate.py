@@ -140,7 +140,8 @@ class Evaluate:
         earlier: Costs = NO_COSTS,
         failures: Sequence[Failure] = (),
     ) -> None:
-        self._evaluator, self._limits = evaluator, limits
+        self._evaluator = evaluator
+        self._raises, self._retries = limits.on_failure == "raise", limits.retries
         self._counts = counts if earlier.counts is None else (earlier.counts[0], earlier.counts[1])
         self._seen, self._hope = earlier.seen, earlier.hope
         self.points, self._seconds, self._longest = earlier.points, earlier.seconds, earlier.longest
@@ -167,11 +168,11 @@ class Evaluate:
 
     def seconds_each(self) -> tuple[float, float]:
         """Seconds that the evaluation of a point took: the mean, and the longest."""
-        latest = np.empty(0)
+        latest = [0.0]
         if self.unfinished is not None:
-            latest = self.unfinished.seconds[self._counted :][self.unfinished.done[self._counted :]]
-        mean = (self._seconds + float(latest.sum())) / max(1, self.points + len(latest))
-        return mean, max(self._longest, float(latest.max(initial=0.0)))
+            pairs = zip(self.unfinished.seconds, self.unfinished.done, strict=True)
+            latest += [seconds for seconds, done in list(pairs)[self._counted :] if done]
+        return (self._seconds + sum(latest)) / max(1, self.points + len(latest) - 1), max(self._longest, *latest)
 
     def __call__(
         self,
@@ -186,7 +187,7 @@ class Evaluate:
         `check()` is called between evaluations and may raise. `note(row, noted)` is called with a row that has finished
         and will not be tried again. Rows in `known` are not evaluated.
         """
-        raises, retries = self._limits.on_failure == "raise", self._limits.retries
+        raises, retries = self._raises, self._retries
         attempt = 0
 
         def finished(row: int) -> None:
@@ -205,7 +206,7 @@ class Evaluate:
         self._earlier_calls += len(known)
         # No more points are spent on nothing but failures than it takes to give up.
         first = len(x) if self._hope else min(len(x), GIVE_UP - self.points)
-        for portion in (range(first), range(first, len(x))):
+        for portion in filter(None, (range(first), range(first, len(x)))):
             rows: Sequence[int] = [row for row in portion if row not in known] if known else portion
             for attempt in range(retries + 1):
                 if attempt:
@@ -222,20 +223,18 @@ class Evaluate:
     def unfinished_points(self, tolerance: float) -> Population | None:
         """The points evaluated in a request that is not complete: the search never saw them, yet they count."""
         values = self.unfinished
-        if values is None or not values.done.any():
+        if values is None or not any(values.done):
             return None
         values.settle()
-        rows = np.flatnonzero(values.done)
+        rows = np.flatnonzero(values.finished)
         return evaluated(values.x[rows], values.f[rows], values.g[rows], values.h[rows], tolerance)
 
     def _count(self, values: Values, rows: range) -> None:
         """Add a portion of a request to the counters, and its failures to the list."""
-        if not rows:
-            return
         seconds = values.seconds[rows.start : rows.stop]
         self.points += len(rows)
-        self._seconds += float(seconds.sum())
-        self._longest = max(self._longest, float(seconds.max()))
+        self._seconds += sum(seconds)
+        self._longest = max(self._longest, max(seconds))
         failed = sorted(row for row in values.failures if row in rows)
         self._hope = self._hope or len(failed) < len(rows)
         self._counted = rows.stop
@@ -247,7 +246,7 @@ class Evaluate:
     def _remember(self, failure: Failure) -> None:
         if len(self.failures) < self.REMEMBERED:
             self.failures.append(failure)
-        if self._limits.on_failure == "raise":
+        if self._raises:
             with np.printoptions(precision=17, threshold=12):
                 message = f"the evaluation at {failure.x} failed: {failure}"
             raise EvaluationError(message, failure.x, failure) from failure.cause

@@ -101,9 +101,10 @@ def best_of(rule: Rule, points: Population, groups: int) -> Array:
     first, second = rule.keys(points)
     size = points.size // groups
     picked = xp.arange(size)
-    for block in range(1, groups):
-        rows = xp.arange(block * size, (block + 1) * size)
-        picked = xp.where(better((first[rows], second[rows]), (first[picked], second[picked])), rows, picked)
+    for start in range(size, groups * size, size):
+        block = slice(start, start + size)
+        wins = better((first[block], second[block]), (first[picked], second[picked]))
+        picked = xp.where(wins, xp.arange(start, start + size), picked)
     return picked
 
 

@@ -114,14 +114,15 @@ class ThreeStrategies:
         u_parents = rng.uniform(3, m)
         F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
         count = best_count(self.pbest, n, m, rng)
+        is_rand = strategy == RAND
         pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
-        r1, r2, r3 = once(*trio(self.parents, u_parents, i, strategy == RAND, pbest, n))
+        r1, r2, r3 = once(*trio(self.parents, u_parents, i, is_rand, pbest, n))
         K = xp.where(strategy == CURRENT_TO_RAND, u_K, F) if self.random_K else F
         parents = gather(x, i)
         # rand/1             x_r1 + F (x_r2 - x_r3): base and guide are the same
         # current-to-rand/1  x_i + K (x_r1 - x_i) + F (x_r2 - x_r3)
         # current-to-pbest/1 the same with r1 = pbest and K = F
-        mutants = guided(x, xp.where(strategy == RAND, r1, i), r1, r2, r3, F, K)
+        mutants = guided(x, xp.where(is_rand, r1, i), r1, r2, r3, F, K)
         crossed = CR if self.cross_current_to_rand else xp.where(strategy == CURRENT_TO_RAND, 1.0, CR)
         certain = place(u_certain, d) if self.certain_component else xp.full(m, -1)
         trials = binomial(mutants, parents, crossed, u, certain)
