@@ -41,8 +41,8 @@ class Ask:
     wanted: Array  # (n,) bool
 
 
-Request = Any  # an array (n, d), all rows wanted, or an Ask
-Coroutine = Generator[Request, Population, State]
+Wanted = Any  # an array (n, d), all rows wanted, or an Ask
+Coroutine = Generator[Wanted, Population, State]
 
 
 class Algorithm(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .algorithms import make
 from .checks import check_int
-from .engines.compiled import device_of
+from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
 from .engines.ending import Ending, thinned
 from .population import Population
@@ -62,7 +62,9 @@ class BatchResult:
 
     @property
     def feasible(self) -> np.ndarray:
-        return self.violation == 0.0
+        """Whether the best point of each run is feasible (runs,)."""
+        feasible: np.ndarray = self.violation == 0.0
+        return feasible
 
     def __repr__(self) -> str:
         best, runs = np.lexsort((self.f, self.violation))[0], len(self.f)
@@ -161,12 +163,12 @@ def solve_batch(
     began = time.perf_counter()
     reason = getattr(algorithm, "host_only", None)
     if reason is None:
-        from jax.errors import JAXTypeError
-
         try:
             program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
-        except (JAXTypeError, TypeError, AttributeError, ValueError) as error:
-            reason = f"JAX cannot trace it ({str(error).splitlines()[0]})"
+        except (Exception, SystemExit):
+            reason = next(filter(None, map(why_not_traceable, problems)), None)
+            if reason is None:
+                raise
     if reason is None:
         ready = time.perf_counter()
         found = program(numbers, int(seed))

@@ -12,7 +12,7 @@ from .problem import MalformedValue, reals
 
 
 @dataclass(frozen=True)
-class Limits:
+class Constraint:
     """lower <= c(x) <= upper, for the components of one callable; equal limits make an equality."""
 
     fun: Callable[[np.ndarray], Any]
@@ -49,7 +49,7 @@ class Limits:
 class Combined:
     """An objective and constraints of their own as one function returning (f, g, h)."""
 
-    def __init__(self, fun: Callable[[Any], Any], limits: Sequence[Limits], vectorized: bool) -> None:
+    def __init__(self, fun: Callable[[Any], Any], limits: Sequence[Constraint], vectorized: bool) -> None:
         self._fun, self._limits, self._vectorized = fun, limits, vectorized
         self.constraint_names: tuple[str, ...] | None = None  # known from the first evaluation on
 
@@ -64,7 +64,7 @@ class Combined:
             self.constraint_names = tuple(name for kind in (0, 1) for pair in pairs for name in pair[kind])
         return f, np.concatenate(g, axis=-1), np.concatenate(h, axis=-1)
 
-    def _values(self, limit: Limits, x: np.ndarray) -> np.ndarray:
+    def _values(self, limit: Constraint, x: np.ndarray) -> np.ndarray:
         c = reals(limit.fun(x), f"constraint {limit.label}")
         if not self._vectorized:
             return c.reshape(-1)
@@ -78,12 +78,12 @@ def as_list(constraints: Any) -> list[Any]:
     return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
 
 
-def limits_of(constraints: Any, dimension: int) -> list[Limits]:
+def constraints_of(constraints: Any, dimension: int) -> list[Constraint]:
     """SciPy's constraints (one or a sequence; objects or dicts) as limits on callables."""
     return [_limit(constraint, k, dimension) for k, constraint in enumerate(as_list(constraints))]
 
 
-def _limit(constraint: Any, k: int, dimension: int) -> Limits:
+def _limit(constraint: Any, k: int, dimension: int) -> Constraint:
     label = f"c{k}"
     if isinstance(constraint, dict):
         return _from_dict(constraint, label)
@@ -98,18 +98,18 @@ def _limit(constraint: Any, k: int, dimension: int) -> Limits:
     if np.isnan(lower).any() or np.isnan(upper).any() or np.any(lower > upper):
         raise ValueError(f"constraint {k}: limits must be numbers with lb <= ub; got lb={lower}, ub={upper}")
     if not hasattr(constraint, "A"):
-        return Limits(constraint.fun, lower, upper, label)
+        return Constraint(constraint.fun, lower, upper, label)
     matrix = constraint.A.toarray() if hasattr(constraint.A, "toarray") else np.atleast_2d(constraint.A)
     if matrix.shape[1] != dimension:
         raise ValueError(f"constraint {k}: A has {matrix.shape[1]} columns; there are {dimension} variables")
     transposed = np.ascontiguousarray(matrix.T, dtype=float)
-    return Limits(lambda x: x @ transposed, lower, upper, label)
+    return Constraint(lambda x: x @ transposed, lower, upper, label)
 
 
-def _from_dict(constraint: dict[str, Any], label: str) -> Limits:
+def _from_dict(constraint: dict[str, Any], label: str) -> Constraint:
     kind, fun = constraint.get("type"), constraint.get("fun")
     if kind not in ("eq", "ineq") or not callable(fun):
         raise ValueError(f"a dict constraint needs type 'eq' or 'ineq' and a callable fun; got {constraint!r}")
     args = tuple(constraint.get("args", ()))
     bound: Callable[[np.ndarray], Any] = (lambda x: fun(x, *args)) if args else fun
-    return Limits(bound, np.zeros(1), np.zeros(1) if kind == "eq" else np.full(1, np.inf), label)
+    return Constraint(bound, np.zeros(1), np.zeros(1) if kind == "eq" else np.full(1, np.inf), label)

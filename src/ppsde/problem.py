@@ -61,6 +61,7 @@ def _floats(values: Any) -> np.ndarray:
         raise ValueError(f"bounds must be real numbers in a regular table; got {values!r} ({error})") from None
 
 
+FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 LONGEST_TEXT = 200  # letters of a value that a message shows
 
 

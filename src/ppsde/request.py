@@ -13,7 +13,7 @@ from .algorithms import make
 from .arrays import bits
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int
-from .constraints import Combined, limits_of
+from .constraints import Combined, constraints_of
 from .engines.run import Run
 from .evaluation.evaluate import NO_LIMITS, Limits
 from .population import checked_tolerance
@@ -172,7 +172,7 @@ def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolera
     problem = Problem(fun, bounds, vectorized=bool(vectorized), tolerance=tolerance)
     if not given:
         return problem
-    combined = Combined(fun, limits_of(constraints, problem.dimension), vectorized)
+    combined = Combined(fun, constraints_of(constraints, problem.dimension), vectorized)
     return Problem(combined, bounds, vectorized=bool(vectorized), tolerance=tolerance)
 
 

@@ -30,29 +30,28 @@ from .engines.drive import drive
 from .engines.run import Run
 from .parts.rules import Fixed
 from .population import TOLERANCE, Population, choose, evaluated, forgotten
-from .problem import Problem
+from .problem import FGH, Problem
 from .streams import NumpyStream, Tape
 
 DIMENSION = 4
 GENERATIONS = 12  # of the checks that compare two runs generation by generation
 LOWER, UPPER = np.full(DIMENSION, -3.0), np.full(DIMENSION, 5.0)
-Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _none(x: Any) -> Any:
     return x[:, :0]
 
 
-def unconstrained(x: Any) -> Any:
+def unconstrained(x: Any) -> FGH:
     return ((x - 0.5) ** 2).sum(axis=1), _none(x), _none(x)
 
 
-def inequalities(x: Any) -> Any:
+def inequalities(x: Any) -> FGH:
     """The sum of squares outside a ball: the unconstrained optimum is infeasible."""
     return (x**2).sum(axis=1), 1.0 - ((x - 0.3) ** 2).sum(axis=1, keepdims=True), _none(x)
 
 
-def equalities(x: Any) -> Any:
+def equalities(x: Any) -> FGH:
     return ((x - 1.0) ** 2).sum(axis=1), _none(x), x.sum(axis=1, keepdims=True) - 1.0
 
 
@@ -77,7 +76,7 @@ def _points(run: Run) -> np.ndarray:
     return x
 
 
-def _finish(run: Run, values: Callable[[np.ndarray], Values]) -> Run:
+def _finish(run: Run, values: Callable[[np.ndarray], FGH]) -> Run:
     """Drive a run to its end, as `minimize` does."""
     drive(run, Problem(values, (LOWER, UPPER), vectorized=True))
     return run
@@ -108,7 +107,7 @@ def check_stays_in_the_box(algorithm: Algorithm) -> None:
     for name, values in PROBLEMS.items():
         asked: list[np.ndarray] = []
 
-        def seen(x: np.ndarray, values: Callable[..., Values] = values, asked: list[np.ndarray] = asked) -> Values:
+        def seen(x: np.ndarray, values: Callable[..., FGH] = values, asked: list[np.ndarray] = asked) -> FGH:
             asked.append(x)
             return values(x)
 
@@ -121,7 +120,7 @@ def check_meets_the_budget_exactly(algorithm: Algorithm) -> None:
     for budget in (1, 2, 7, 19, 20, 21, 333, 1000):
         counted = 0
 
-        def count(x: np.ndarray) -> Values:
+        def count(x: np.ndarray) -> FGH:
             nonlocal counted
             counted += len(x)
             return inequalities(x)
@@ -231,7 +230,7 @@ def check_solves_easy_problems(algorithm: Algorithm) -> None:
 def check_failures_are_survived_and_never_learned_from(algorithm: Algorithm) -> None:
     """Points without values, however they fail, leave no trace: what they would have been does not matter."""
 
-    def failing(x: np.ndarray, f_failed: float, g_failed: float) -> Values:
+    def failing(x: np.ndarray, f_failed: float, g_failed: float) -> FGH:
         f, g, h = inequalities(x)
         failed = np.sin(37.0 * x.sum(axis=1)) > 0.2
         return np.where(failed, f_failed, f), np.where(failed[:, None], g_failed, g), h

@@ -94,7 +94,7 @@ class Variables:
             if not rows.all():
                 row = int(np.argmin(rows))
                 raise ValueError(f"x0 must {words}; point {row} does not: {np.atleast_2d(x)[row]}")
-        searched = x.copy()
+        searched: np.ndarray = x.copy()
         searched[..., self.log] = np.log10(searched[..., self.log])
         return searched
 

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,7 +146,7 @@ def test_runs_that_fail_are_kept_with_the_reason_and_harm_no_other(tmp_path: Pat
         assert "every evaluation failed (100); the first with OverflowError: too much of" in failing.message
         assert "object at 0x..>" in failing.message, "an address in memory is no part of a result"
         assert failing.evaluations == 100 and "complex" in malformed.message
-        assert dying.message == "its process ended with status 7"
+        assert dying.message == "the process ended with exit status 7"
         for failed in (failing, malformed, dying):
             assert not failed.ok and not failed.feasible and np.isnan(failed.f) and failed.violation == np.inf
         assert sometimes.ok and sometimes.feasible and 0 < sometimes.arrays["failed_evaluations"] < 200
@@ -290,6 +291,28 @@ def test_the_way_of_a_gpu_compiles_ahead_and_gives_the_same_rows(tmp_path: Path)
     assert len(done) == 4 and all(not any(message["failed"]) and message["seconds"] > 0 for message, _ in done)
     rows = [unpacked(blob) for _, blobs in done for blob in blobs]
     assert {(row.job, row.run): row.content() for row in rows} == contents(tmp_path / "study.db")
+
+
+@pytest.mark.slow
+def test_programs_are_compiled_while_jobs_of_others_run(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    from dataclasses import asdict
+
+    from ppsde.experiments.worker import Bench
+
+    one, two = (
+        [{"content": each.job.content, "source": asdict(each.source)} for each in expanded(Plan([method], **COMPILED))]
+        for method in ("pps-de", "jde")
+    )
+    said: list[dict[str, Any]] = []
+    bench = Bench(lambda message, blobs=(): said.append(message))
+    bench.do({"jobs": one[:1], "beside": one, "ahead": [two]})
+    bench._ahead.shutdown(wait=True)
+    assert max(message.get("programs", 0) for message in said) == 2, "both were being compiled at one time"
+    bench.do({"jobs": two[:1], "beside": two, "ahead": []})
+    done = [message for message in said if message["kind"] == "done"]
+    assert [any(message["failed"]) for message in done] == [False, False]
+    assert sum(message["kind"] == "compiling" for message in said) == 4 and done[1]["compile_seconds"] < 0.1
 
 
 def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) -> None:

@@ -10,7 +10,16 @@ from handmade import LOST, points
 
 from ppsde.arrays import HUGE
 from ppsde.engines.compiled import float64
-from ppsde.parts.epsilon import Adaptive, Closing, ClosingEpsilon, Quantile, closing, improved, quantile, violation_at
+from ppsde.parts.epsilon import (
+    AdaptiveEpsilon,
+    Closing,
+    ClosingEpsilon,
+    Quantile,
+    closing,
+    improved,
+    quantile,
+    violation_at,
+)
 from ppsde.parts.rules import ranking
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
@@ -76,7 +85,7 @@ LESS = points(*[(k / 10, 0.0) for k in range(10)])
 NOBODY = points(LOST, LOST)
 
 
-def level(technique: Closing | Adaptive | Quantile, population: Population, elapsed: float) -> float:
+def level(technique: Closing | AdaptiveEpsilon | Quantile, population: Population, elapsed: float) -> float:
     return float(technique.rule(population, np.asarray(elapsed), NumpyStream(1)).epsilon)
 
 
@@ -96,7 +105,7 @@ def test_the_closing_level_waits_for_a_population_with_values() -> None:
 
 def test_the_adaptive_level_shrinks_while_few_are_feasible_and_opens_when_nearly_all_are() -> None:
     wide = points(*[(float(k), 0.0) for k in range(40)])  # 5 % of 40 is place 2
-    first = Adaptive.fresh()
+    first = AdaptiveEpsilon.fresh()
     assert level(first, wide, 0.0) == 2.0
     second = first.after(wide, np.asarray(0.01))
     assert level(second, wide, 0.01) == 2.0
@@ -109,7 +118,7 @@ def test_the_adaptive_level_shrinks_while_few_are_feasible_and_opens_when_nearly
 
 
 def test_the_adaptive_level_waits_for_a_population_with_values() -> None:
-    waiting = Adaptive.fresh().after(NOBODY, np.asarray(0.01)).after(NOBODY, np.asarray(0.02))
+    waiting = AdaptiveEpsilon.fresh().after(NOBODY, np.asarray(0.01)).after(NOBODY, np.asarray(0.02))
     assert level(waiting, NOBODY, 0.0) == HUGE
     assert level(waiting.after(points((3, 1), LOST), np.asarray(0.03)), TEN, 0.0) == 3.0
 

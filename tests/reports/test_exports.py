@@ -16,7 +16,7 @@ from reports.made_up import a_store, entries_of
 
 import ppsde
 from ppsde.experiments import Plan, Store, run
-from ppsde.experiments.store import Result
+from ppsde.experiments.store import StoredRun
 from ppsde.reports.exports import export
 
 BY_HAND = """\
@@ -72,7 +72,7 @@ def test_a_study_that_was_run_comes_out_as_it_is_stored(tmp_path: Path) -> None:
         assert np.array_equal(values[:, 1:], expected, equal_nan=True)
 
 
-def known_at(result: Result, evaluations: int) -> tuple[float, float]:
+def known_at(result: StoredRun, evaluations: int) -> tuple[float, float]:
     """Best feasible objective and least violation of what a store has of a run up to then."""
     points = list(zip(*(result.record[name] for name in ("evaluations", "f", "violation")), strict=True))
     seen = [(f, v) for made, f, v in [*points, (result.evaluations, result.f, result.violation)] if made <= evaluations]
@@ -189,7 +189,7 @@ def test_iohinspector_loads_what_the_store_holds(made: Any, tmp_path: Path) -> N
     manager = reader.DataManager()
     manager.add_folder(str(tmp_path / "ioh"))
     loaded = manager.overview.sort("data_id").to_dicts()
-    runs: dict[tuple[str, str, int], list[Result]] = {}
+    runs: dict[tuple[str, str, int], list[StoredRun]] = {}
     for result in results:
         runs.setdefault((result.algorithm, result.problem, result.dimension), []).append(result)
     assert len(loaded) == len(results)
@@ -214,7 +214,7 @@ def test_iohinspector_loads_what_the_store_holds(made: Any, tmp_path: Path) -> N
         assert values.min() == row["best_y"]
 
 
-def known(result: Result) -> list[tuple[int, float, float]]:
+def known(result: StoredRun) -> list[tuple[int, float, float]]:
     """Evaluations, best feasible objective and least violation wherever a store has a point of a run."""
     if not result.ok:
         return [(result.evaluations, float("inf"), float("inf"))] if result.evaluations > 1 else []

@@ -21,7 +21,7 @@ from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
 from ..population import Population
 from . import state_file
-from .journal import Journal, Known
+from .journal import Journal, NotedRows
 from .state_file import CheckpointError, sweep
 from .state_tree import described, flatten, rebuild, restored
 
@@ -126,7 +126,7 @@ class Checkpoint:
         self._stored, self._over = -1, False  # of the state in the file: requests answered, and whether it is the last
         self._noted = -1  # the latest request that the journal tells of
         self._empty = False  # begun here, and nothing evaluated yet
-        self._known: Known = {}
+        self._known: NotedRows = {}
         self._doubted: Population | None = None  # a point of the form that the function has to show first
         self._held: list[tuple[int, int, Noted]] = []  # what it returned instead, so far
         self._journal_path: Path = Path(os.path.realpath(path) + ".journal")

@@ -28,7 +28,7 @@ MAGIC = b"ppsdejnl"
 VERSION = 1
 SYNC_EVERY = 1.0  # seconds after which what was noted is brought to the disk; a killed process loses none of it anyway
 
-Known = dict[int, dict[int, Noted]]  # by number of the request, then by row
+NotedRows = dict[int, dict[int, Noted]]  # by number of the request, then by row
 
 _HEADER = struct.Struct(f"<8sI{DIGEST}s")
 _FRAME = struct.Struct("<II")  # length and checksum
@@ -64,7 +64,7 @@ class Journal:
         os.ftruncate(self._file, 0)
         self._append(self._header)
 
-    def resume(self, digest: bytes) -> Known:
+    def resume(self, digest: bytes) -> NotedRows:
         """What was noted since the checkpoint with this digest, to be continued."""
         known, end = records(_read(self._file), digest)
         if not end:
@@ -114,11 +114,11 @@ def packed(request: int, row: int, noted: Noted) -> bytes:
     return _FRAME.pack(len(record), zlib.crc32(record)) + record
 
 
-def records(data: bytes, digest: bytes) -> tuple[Known, int]:
+def records(data: bytes, digest: bytes) -> tuple[NotedRows, int]:
     """The whole records of a journal of that checkpoint, and where they end; 0 if it is of another."""
     if data[: _HEADER.size] != _HEADER.pack(MAGIC, VERSION, digest):
         return {}, 0
-    known: Known = {}
+    known: NotedRows = {}
     end = _HEADER.size
     while True:
         start = end + _FRAME.size

@@ -16,7 +16,7 @@ from .parsing import command
 from .text import GAP, heading, printable, table, width
 
 if TYPE_CHECKING:
-    from ..experiments.store import Cell, StudyStatus
+    from ..experiments.store import CellStatus, StudyStatus
 
 PULSE = 0.1  # seconds within which a signal ends the command
 EVERY = 2.0
@@ -106,7 +106,7 @@ def _runners(found: StudyStatus) -> str:
     return "no one is working on it; `ppsde bench run` resumes it" if done < wanted else ""
 
 
-def _grid(cells: Sequence[Cell]) -> list[str]:
+def _grid(cells: Sequence[CellStatus]) -> list[str]:
     """Return tables of algorithms x problems, each with as many columns as fit."""
     algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
     rows = list(dict.fromkeys((cell.dimension, cell.problem) for cell in cells))
@@ -129,7 +129,7 @@ def _width(shown: Sequence[str], rows: Sequence[tuple[int, str]], text: Mapping[
     return 4 + max(len(name) for _, name in rows) + sum(columns) + len(GAP) * (len(columns) + 1)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: CellStatus) -> str:
     failed = f", {cell.failed} failed" if cell.failed else ""
     return f"{cell.done}/{cell.wanted}{failed}{' running' if cell.running else ''}"
 

@@ -17,14 +17,17 @@ import numpy as np
 
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
+from ..evaluation.values import error_text
 from ..population import Population, evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
 from .ending import FAILED, INFEASIBLE, SPENT, Ending
 from .program_cache import remembered
-from .tracing import Evaluate, run_of
+from .tracing import TracedEvaluate, run_of
 
-Values = Callable[[Array], tuple[Array, Array, Array, Array]]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
+TracedValues = Callable[
+    [Array], tuple[Array, Array, Array, Array]
+]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
 
 LARGEST_BATCH = 2**32  # bytes that one call on a GPU may hold, about; more runs are done in turns
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
@@ -274,7 +277,7 @@ def in_a_loop(one: Callable[..., Any]) -> Callable[..., Any]:
     return alone
 
 
-def one_of(values: Sequence[Values], number: Array | int) -> Evaluate:
+def one_of(values: Sequence[TracedValues], number: Array | int) -> TracedEvaluate:
     """The values of the problem with that number.
 
     The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's
@@ -294,7 +297,7 @@ def one_of(values: Sequence[Values], number: Array | int) -> Evaluate:
     return evaluate
 
 
-def _side_by_side(values: Sequence[Values], runs: int) -> Evaluate:
+def _side_by_side(values: Sequence[TracedValues], runs: int) -> TracedEvaluate:
     """The same for a whole batch, in which each problem takes its own runs together, as rows."""
     import jax
     import jax.numpy as jnp
@@ -324,7 +327,7 @@ def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
     return jax.lax.cond(some, evaluate, lambda x: nothing, x)
 
 
-def values_of(problems: Sequence[Problem], algorithm: Any) -> list[Values]:
+def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]:
     """For each problem a function x (n, d) -> f, violation, g, h; g and h without columns where they are not needed.
 
     They are where the algorithm has `needs_constraint_values`. Then all problems have as many columns as the one with
@@ -347,6 +350,19 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[Values]:
         shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
         widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
     return [partial(values, problem, widths) for problem in problems]
+
+
+def why_not_traceable(problem: Problem) -> str | None:
+    """Return why JAX cannot trace the function of a problem; None if it can."""
+    import jax
+
+    try:
+        with float64():
+            jax.eval_shape(partial(traced_values, problem), jax.ShapeDtypeStruct((3, problem.dimension), "float64"))
+    except (Exception, SystemExit) as error:
+        first = next(iter(error_text(error).strip().splitlines()), "")
+        return f"JAX cannot trace its function ({type(error).__name__}: {first})"
+    return None
 
 
 def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:

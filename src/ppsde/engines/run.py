@@ -14,10 +14,9 @@ import numpy as np
 from ..algorithm import Algorithm, Ask, State, Task
 from ..evaluation.evaluate import GIVE_UP
 from ..population import Population, better, evaluated
+from ..problem import FGH
 from ..streams import NumpyStream
 from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
-
-Values = tuple[np.ndarray, np.ndarray, np.ndarray]  # f (n,), g (n, p), h (n, q)
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Snapshot:
     kept: Population | None = None
     columns: tuple[str, ...] = ()  # of the history
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (generations, columns)
-    given: tuple[Values, ...] = ()  # the answers of this generation so far
+    given: tuple[FGH, ...] = ()  # the answers of this generation so far
 
 
 class Run:
@@ -240,7 +239,7 @@ class Run:
     def _begin(self) -> None:
         """Begin a generation, or another attempt at the first population."""
         self._before = (self.requests, self.evaluations, self.failed, self.best)
-        self._given: list[Values] = []
+        self._given: list[FGH] = []
         rng = NumpyStream(self.seed, self.run, self.generation, self._attempt if self.state is None else 0)
         if self.state is None:
             self._coroutine = self.algorithm.start(self.task, rng)

@@ -17,7 +17,7 @@ from ..streams import JaxStream
 
 # x (n, d), and where a mask decides whether some row counts -> f (n,), violation (n,), g (n, p), h (n, q). The latter
 # have columns only for an algorithm that needs them. Where no row counts, anything may come back.
-Evaluate = Callable[..., tuple[Array, Array, Array, Array]]
+TracedEvaluate = Callable[..., tuple[Array, Array, Array, Array]]
 _registered: set[type] = set()
 
 
@@ -36,7 +36,7 @@ def as_tree(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Tally:
     """The engine's own part of the loop's state, beside the algorithm's."""
 
     used: Array  # evaluations so far
@@ -47,7 +47,12 @@ class Progress:
 
 
 def run_of(
-    algorithm: Algorithm, evaluate: Evaluate, budget: int, record: int, x0: Array | None = None, whole: bool = False
+    algorithm: Algorithm,
+    evaluate: TracedEvaluate,
+    budget: int,
+    record: int,
+    x0: Array | None = None,
+    whole: bool = False,
 ) -> Callable[..., Any]:
     """A function (lower, upper, key) -> what a run gives: its best points and `record` rows along the way.
 
@@ -66,44 +71,44 @@ def run_of(
         state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
-        progress = Progress(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
+        tally = Tally(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
 
         asked: list[int | None] = []
 
         def generation(carry: Any) -> Any:
-            state, progress = carry
+            state, tally = carry
             coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
-            state, spent = traced(coroutine, evaluate, budget, progress.used, progress.best)
+            state, spent = traced(coroutine, evaluate, budget, tally.used, tally.best)
             asked.append(spent.asked)
             best = spent.best
             share = state.population.feasible_share
             row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
             at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
-            rows = progress.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
-            best_member = better_of(progress.best_member, state.population)
-            failed = progress.failed + spent.failed
-            return as_tree(state), as_tree(Progress(spent.used, best, best_member, failed, rows))
+            rows = tally.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
+            best_member = better_of(tally.best_member, state.population)
+            failed = tally.failed + spent.failed
+            return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
 
-        start = (as_tree(state), as_tree(progress))
+        start = (as_tree(state), as_tree(tally))
         jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
         each = asked[-1]
         if each is None:
-            state, progress = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+            state, tally = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            state, progress = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
-        answer = algorithm.answer(state, progress.best_member)
+            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+        answer = algorithm.answer(state, tally.best_member)
         return {
-            "x": progress.best.x[0],
-            "f": progress.best.f[0],
-            "violation": progress.best.violation[0],
+            "x": tally.best.x[0],
+            "f": tally.best.f[0],
+            "violation": tally.best.violation[0],
             "answer_x": answer.x[0],
             "answer_f": answer.f[0],
             "answer_violation": answer.violation[0],
-            "evaluations": progress.used,
-            "record": dict(zip(names, progress.rows.T, strict=True)),
+            "evaluations": tally.used,
+            "record": dict(zip(names, tally.rows.T, strict=True)),
             **(
-                {"failed": progress.failed, "population": state.population, "generation": state.generation}
+                {"failed": tally.failed, "population": state.population, "generation": state.generation}
                 if whole
                 else {}
             ),
@@ -122,7 +127,9 @@ class Spent:
     asked: Any  # the number of points asked for, None if a mask decides
 
 
-def traced(coroutine: Coroutine, evaluate: Evaluate, budget: int, used: Array, best: Population) -> tuple[Any, Spent]:
+def traced(
+    coroutine: Coroutine, evaluate: TracedEvaluate, budget: int, used: Array, best: Population
+) -> tuple[Any, Spent]:
     """Trace a coroutine to its end: its state, the evaluations used by then, and the best point by then."""
     import jax.numpy as jnp
 

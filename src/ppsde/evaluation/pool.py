@@ -18,7 +18,7 @@ from .values import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Failure, Values
 
 ATTEMPTS = 3  # to start a worker, or to run a row whose processes were lost through no fault of its own
 CHUNKS_PER_WORKER = 2  # of rows for a vectorised function: more even out, fewer cost less
-Task = tuple[int, ...]  # rows
+Rows = tuple[int, ...]  # rows
 
 
 @dataclass(eq=False)
@@ -30,7 +30,7 @@ class Hand:
     ready: bool = False  # the function is loaded
     heard: bool = True  # its end of the line is open
     served: int = 0  # tasks it has done
-    task: Task | None = None
+    task: Rows | None = None
     began: float = 0.0
     unread: bool = False  # it ended without having read its task
 
@@ -252,9 +252,9 @@ class Pool(Evaluator):
 class _Request:
     """One call of `submit`: the tasks still to do, and where their values go."""
 
-    def __init__(self, values: Values, tasks: deque[Task]) -> None:
+    def __init__(self, values: Values, tasks: deque[Rows]) -> None:
         self.values, self.tasks = values, tasks
-        self._lost: Counter[Task] = Counter()
+        self._lost: Counter[Rows] = Counter()
 
     def fail(self, row: int, status: str, kind: str, message: str, seconds: float) -> None:
         self.values.record_failure(row, Failure(self.values.x[row].copy(), status, kind, message, seconds))
@@ -264,11 +264,11 @@ class _Request:
         assert hand.task is not None
         self.fail(hand.task[0], CRASHED, "Crashed", exit_in_words(status), monotonic() - hand.began)
 
-    def may_be_lost_again(self, task: Task) -> bool:
+    def may_be_lost_again(self, task: Rows) -> bool:
         """Count one more loss of this task; true while it may be retried."""
         self._lost[task] += 1
         return self._lost[task] < ATTEMPTS
 
-    def again_one_by_one(self, task: Task) -> None:
+    def again_one_by_one(self, task: Rows) -> None:
         """Put the rows of a task back, each as a task of its own."""
         self.tasks.extendleft((row,) for row in reversed(task))

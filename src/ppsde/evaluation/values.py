@@ -207,11 +207,7 @@ class Values:
 
     def fail(self, row: int, error: BaseException, seconds: float) -> None:
         """Record that the function raised, or returned something malformed."""
-        kind = type(error).__name__
-        try:
-            message = str(error)
-        except Exception as worse:  # an exception of the user's own may do anything
-            message = f"(its text cannot be had: {type(worse).__name__})"
+        kind, message = type(error).__name__, error_text(error)
         if isinstance(error, MalformedValue):
             status = MALFORMED
         else:
@@ -355,8 +351,16 @@ def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
     return f"{name}[{k}] is {values[k]}"
 
 
+def error_text(error: BaseException) -> str:
+    """The text of an exception, which may be the user's own and do anything."""
+    try:
+        return str(error)
+    except Exception as worse:
+        return f"its text raises {type(worse).__name__}"
+
+
 def _traceback_of(error: BaseException) -> str:
     try:
         return "".join(traceback.format_exception(error))
-    except Exception as worse:
-        return f"{type(error).__name__} (its text cannot be had: {type(worse).__name__})"
+    except Exception:
+        return f"{type(error).__name__}: {error_text(error)}"

@@ -1,7 +1,7 @@
 """Studies: a plan of runs, a store of their results, and the runner between them."""
 
 from .plan import Plan
-from .runner import Summary, run
-from .store import Result, Store
+from .runner import RunSummary, run
+from .store import Store, StoredRun
 
-__all__ = ["Plan", "Result", "Store", "Summary", "run"]
+__all__ = ["Plan", "RunSummary", "Store", "StoredRun", "run"]

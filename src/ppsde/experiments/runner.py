@@ -28,11 +28,12 @@ POLL = 1.0  # seconds until asking again for jobs that other runners had leased
 PULSE = 0.2  # seconds of waiting for messages
 ATTEMPTS = 2  # at a job whose worker dies
 AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
+PROGRAMS_AHEAD = 2  # programs for the CPU that are compiled while jobs of another run
 MOST_SIDE_BY_SIDE = 64  # jobs in one request to a GPU: more than any suite has problems
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """How much of a plan is done when a runner ends."""
 
     plan: int  # its number in the store, the first being 1
@@ -51,7 +52,7 @@ def run(
     shard: tuple[int, int] = (1, 1),
     retry_failed: bool = False,
     progress: bool = False,
-) -> Summary:
+) -> RunSummary:
     """Run a plan into a store: all runs that are not there yet.
 
     Jobs that other runners are doing on the same store are left to them, and done here if those die. After the first
@@ -193,7 +194,14 @@ class _Session:
         yield from by_key.values()
 
     def _request(self, jobs: Sequence[Planned]) -> dict[str, Any]:
-        return {"jobs": [_described(one) for one in jobs], "beside": self._beside.get(jobs[0].job.program, [])}
+        program = jobs[0].job.program
+        programs = list(self._beside) if jobs[0].job.kind == "cpu" else [program]
+        following = programs[programs.index(program) + 1 :][:PROGRAMS_AHEAD]
+        return {
+            "jobs": [_described(one) for one in jobs],
+            "beside": self._beside.get(program, []),
+            "ahead": [self._beside[key] for key in following],
+        }
 
     # --- messages -----------------------------------------------------------------------------------------------
 
@@ -305,11 +313,11 @@ def _drop_failures(store: Store, mine: Sequence[Planned]) -> None:
                 drop(execute, ROW, number)
 
 
-def _summary(store: Store, plan: int, mine: Sequence[Planned], interrupted: bool, seconds: float) -> Summary:
+def _summary(store: Store, plan: int, mine: Sequence[Planned], interrupted: bool, seconds: float) -> RunSummary:
     sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
     there = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
     counts = [there.get(one.job.id, (0, 0)) for one in mine]
-    return Summary(
+    return RunSummary(
         plan=plan,
         runs=sum(len(one.job.runs) for one in mine),
         done=sum(count for count, _ in counts),

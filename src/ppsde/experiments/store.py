@@ -25,7 +25,7 @@ WINDOW = 300.0  # seconds over which the rate of a study is averaged
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class StoredRun:
     """The result of one run of a study.
 
     `x`, `f`, `violation` and the following describe the best point ever evaluated; `answer` has the same for the point
@@ -96,8 +96,8 @@ class Result:
         return {name.removeprefix(RECORD): a for name, a in self.arrays.items() if name.startswith(RECORD)}
 
 
-def _result(label: str, job: Job, row: Row) -> Result:
-    return Result(
+def _result(label: str, job: Job, row: Row) -> StoredRun:
+    return StoredRun(
         algorithm=label,
         problem=job.problem_name,
         dimension=job.dimension,
@@ -186,7 +186,7 @@ class Store:
                 found[label, id] = job
         return [(label, job) for (label, _), job in found.items()]
 
-    def results(self, plan: int | None = None) -> Iterator[Result]:
+    def results(self, plan: int | None = None) -> Iterator[StoredRun]:
         """Yield the result of every finished run, failed ones included, in the order of the plan.
 
         The checksum of each row is verified.
@@ -311,7 +311,7 @@ def _difference(first: Job, second: Job) -> str:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellStatus:
     """One algorithm on one problem in one dimension."""
 
     algorithm: str
@@ -324,7 +324,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedRun:
     """A run that failed."""
 
     algorithm: str
@@ -342,8 +342,8 @@ class Failure:
 class StudyStatus:
     """How much of a study is done, who is working on it, and how fast."""
 
-    cells: list[Cell]
-    failures: list[Failure]  # in the order of the plan, not in that of time
+    cells: list[CellStatus]
+    failures: list[FailedRun]  # in the order of the plan, not in that of time
     runners: int  # programs that are working on it
     evaluations: int  # made
     budget: int  # evaluations of the whole study
@@ -381,25 +381,25 @@ def status_of(store: Store, plan: int | None = None, clock: Callable[[], float] 
     )
 
 
-def _failures(store: Store, jobs: list[tuple[str, Job]], failed: list[tuple[str, int, int]]) -> list[Failure]:
+def _failures(store: Store, jobs: list[tuple[str, Job]], failed: list[tuple[str, int, int]]) -> list[FailedRun]:
     runs_of: dict[str, list[tuple[int, int]]] = {}
     for id, run, number in failed:
         runs_of.setdefault(id, []).append((run, number))
     return [
-        Failure(label, job.problem_name, job.dimension, run, store.read(number).message, number)
+        FailedRun(label, job.problem_name, job.dimension, run, store.read(number).message, number)
         for label, job in jobs
         for run, number in runs_of.get(job.id, [])
     ]
 
 
-def _cells(jobs: list[tuple[str, Job]], done: dict[str, tuple[int, int]], running: set[str]) -> list[Cell]:
+def _cells(jobs: list[tuple[str, Job]], done: dict[str, tuple[int, int]], running: set[str]) -> list[CellStatus]:
     sums: dict[tuple[str, str, int], list[int]] = {}
     for label, job in jobs:
         count, failed = done.get(job.id, (0, 0))
         cell = sums.setdefault((label, job.problem_name, job.dimension), [0, 0, 0, 0])
         for k, more in enumerate((len(job.runs), count, failed, int(job.id in running))):
             cell[k] += more
-    return [Cell(*key, *numbers) for key, numbers in sums.items()]
+    return [CellStatus(*key, *numbers) for key, numbers in sums.items()]
 
 
 def _rate(jobs: list[tuple[str, Job]], finished: dict[str, float], now: float) -> float | None:

@@ -13,14 +13,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..engines.compiled import why_not_traceable
 from ..engines.drive import drive
 from ..engines.ending import thinned
 from ..evaluation.evaluate import Limits
@@ -49,7 +49,7 @@ def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int],
 
 
 PROGRESS_EVERY = 0.5  # seconds
-MOST_PROGRAMS = {"cpu": 2, "gpu": 8}  # in memory; jobs arrive sorted by program, on a GPU eight requests ahead
+MOST_PROGRAMS = {"cpu": 4, "gpu": 8}  # in memory; jobs arrive sorted by program, some programs ahead
 
 Send = Callable[..., None]
 
@@ -88,20 +88,6 @@ def backend() -> None:
     print(json.dumps(jax.default_backend()))
 
 
-def why_not_traceable(problem: Problem) -> str | None:
-    """Return why JAX cannot trace the function of a problem; None if it can."""
-    import jax
-
-    from ..engines.compiled import float64, traced_values
-
-    try:
-        with float64():
-            jax.eval_shape(partial(traced_values, problem), jax.ShapeDtypeStruct((3, problem.dimension), "float64"))
-    except Exception as error:
-        return f"JAX cannot trace its function ({type(error).__name__}: {str(error).strip().splitlines()[0]})"
-    return None
-
-
 class Bench:
     """Does jobs, with the problems opened and the programs compiled so far."""
 
@@ -112,12 +98,14 @@ class Bench:
         self._problems: dict[tuple[Any, ...], Problem] = {}
         self._programs: dict[str, Future[Any]] = {}
         self._compiling = 0  # programs
+        self._ahead = ThreadPoolExecutor()  # compiles programs before their first job arrives
         self._gpu = threading.Lock()  # one program at a time runs on it, while others are compiled
 
     def do(self, request: dict[str, Any]) -> None:
         """Do the jobs of a request, and send their rows.
 
-        `beside` in a request are the problems of the compiled program, those of its jobs among them.
+        `beside` in a request are the problems of the compiled program, those of its jobs among them; `ahead` are those
+        of the programs to compile next, meanwhile.
         """
         jobs = [Job.from_content(one["content"]) for one in request["jobs"]]
         try:
@@ -127,6 +115,8 @@ class Bench:
         except Exception as error:
             self._send({"kind": "fatal", "message": str(error)})
             return
+        for beside in request["ahead"]:
+            self._compile_ahead(beside)
         if jobs[0].kind == "gpu":
             self._side_by_side(jobs, problems, request["beside"])
             return
@@ -139,9 +129,9 @@ class Bench:
             if job.engine == "host":
                 rows = list(host_rows(job, problem, self._progress(job)))
             else:
-                from .compiled_runs import OneAtATime, rows_one_at_a_time
+                from .compiled_runs import rows_one_at_a_time
 
-                program = self._compiled(job, lambda: OneAtATime(job, self._problems_of(beside)))
+                program = self._one_at_a_time(job, beside)
                 compiling = time.perf_counter() - began
                 rows = list(rows_one_at_a_time(job, problem, program, self._progress(job)))
         except Exception as error:
@@ -213,6 +203,17 @@ class Bench:
 
     def _problems_of(self, described: Sequence[dict[str, Any]]) -> list[Problem]:
         return [self._problem(Source(**one["source"]), Job.from_content(one["content"])) for one in described]
+
+    def _one_at_a_time(self, job: Job, beside: Sequence[dict[str, Any]]) -> Any:
+        from .compiled_runs import OneAtATime
+
+        return self._compiled(job, lambda: OneAtATime(job, self._problems_of(beside)))
+
+    def _compile_ahead(self, beside: Sequence[dict[str, Any]]) -> None:
+        job = Job.from_content(beside[0]["content"])
+        with self._lock:
+            if job.program not in self._programs:
+                self._ahead.submit(self._one_at_a_time, job, beside)  # its jobs will meet an error again
 
     def _compiled(self, job: Job, compile: Callable[[], Any]) -> Any:
         """Return the program of a job, compiled by the first thread that needs it; an error is raised in all."""

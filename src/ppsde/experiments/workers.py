@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
+
+from ..evaluation.supervisor import exit_in_words
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 ANSWER_SECONDS = 120.0  # to import JAX and trace a user's function
@@ -56,11 +57,7 @@ class Worker:
 
     def how_it_ended(self) -> str:
         """Return how the process ended, in words."""
-        code = self._process.wait()
-        if code < 0:
-            with suppress(ValueError):
-                return f"its process was ended by {signal.Signals(-code).name}"
-        return f"its process ended with status {code}"
+        return exit_in_words(self._process.wait())
 
     def _read(self, stream: BinaryIO, messages: SimpleQueue[Any]) -> None:
         while True:

@@ -9,8 +9,8 @@ Formulas
   quantile    a quantile of the population's violations, so that it does not depend on the scale of the constraints:
               Stanovov, Semenkin, CL-SRDE, an entry of the CEC 2024 competition
 
-The techniques `Closing`, `Adaptive` and `Quantile` follow these in this order. `ClosingEpsilon` is the epsilon of C2oDE
-and IUDE. A technique starts from the first population that has values.
+The techniques `Closing`, `AdaptiveEpsilon` and `Quantile` follow these in this order. `ClosingEpsilon` is the epsilon
+of C2oDE and IUDE. A technique starts from the first population that has values.
 """
 
 from __future__ import annotations
@@ -117,14 +117,14 @@ class Closing:
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class AdaptiveEpsilon:
     """Epsilon shrinks by tau while few points are feasible, else is largest (1 - elapsed / Tc)^cp; 0 from Tc on."""
 
     epsilon: Array  # inf until known
     largest: Array  # the largest violation so far
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> Adaptive:
+    def fresh(cls, xp: Any = np) -> AdaptiveEpsilon:
         return cls(xp.asarray(np.inf), xp.asarray(0.0))
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
@@ -134,7 +134,7 @@ class Adaptive:
 
     rank = by_keys
 
-    def after(self, population: Population, elapsed: Array) -> Adaptive:
+    def after(self, population: Population, elapsed: Array) -> AdaptiveEpsilon:
         xp = namespace(population.f)
         largest = xp.maximum(self.largest, population.largest_violation)
         share = population.feasible_share
@@ -142,7 +142,7 @@ class Adaptive:
         then = improved(
             xp.where(known, self.epsilon, 0.0), largest, elapsed / ADAPTIVE_CLOSES, share, TAU, ALPHA, ADAPTIVE_CP
         )
-        return Adaptive(xp.where(known, then, first_level(self.epsilon, population, ADAPTIVE_THETA)), largest)
+        return AdaptiveEpsilon(xp.where(known, then, first_level(self.epsilon, population, ADAPTIVE_THETA)), largest)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 `Dynamic`: Joines, Houck, "On the use of non-stationary penalty functions to solve nonlinear constrained optimization
     problems with GA's", ICEC 1994.
-`Adaptive`: Hadj-Alouane, Bean, "A genetic algorithm for the multiple-choice integer program", Operations Research 45
-    (1997).
+`AdaptivePenalty`: Hadj-Alouane, Bean, "A genetic algorithm for the multiple-choice integer program", Operations
+    Research 45 (1997).
 `SelfAdaptive`: Tessema, Yen, "A self adaptive penalty function based algorithm for constrained optimization",
     CEC 2006.
 
@@ -54,7 +54,7 @@ class Dynamic:
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class AdaptivePenalty:
     """f + weight violation; the weight falls after generations with a feasible best point, else it grows."""
 
     weight: Array
@@ -62,7 +62,7 @@ class Adaptive:
     feasible: Array  # (window,), whether the best of each of the last generations was
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> Adaptive:
+    def fresh(cls, xp: Any = np) -> AdaptivePenalty:
         return cls(xp.asarray(START), xp.asarray(0), xp.zeros(WINDOW, dtype=bool))
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Penalty:
@@ -70,7 +70,7 @@ class Adaptive:
 
     rank = by_keys
 
-    def after(self, population: Population, elapsed: Array) -> Adaptive:
+    def after(self, population: Population, elapsed: Array) -> AdaptivePenalty:
         xp = namespace(population.f)
         best = ranking(Penalty(self.weight), population)[0]
         now = xp.arange(WINDOW) == self.generation % WINDOW
@@ -78,7 +78,7 @@ class Adaptive:
         known = self.generation + 1 >= WINDOW
         factor = xp.where(feasible.all(), 1 / LIGHTER, xp.where(feasible.any(), 1.0, HEAVIER))
         weight = xp.clip(self.weight * xp.where(known, factor, 1.0), LIGHTEST, HEAVIEST)
-        return Adaptive(weight, self.generation + 1, feasible)
+        return AdaptivePenalty(weight, self.generation + 1, feasible)
 
 
 def extent(values: Array, among: Array) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..experiments import Result, Store
+from ..experiments import Store, StoredRun
 from ..stats import Records
 from .figures import unused
 from .study import chosen_plan
@@ -31,16 +31,16 @@ class Group:
     dimension: int
 
 
-def groups(store: Store, plan: int | None) -> dict[Group, list[Result]]:
+def groups(store: Store, plan: int | None) -> dict[Group, list[StoredRun]]:
     """Return every finished run, failed ones included, by group, in the order of the plan."""
-    found: dict[Group, list[Result]] = {}
+    found: dict[Group, list[StoredRun]] = {}
     for result in store.results(plan):
         group = Group(result.algorithm, result.job.suite, result.problem, result.dimension)
         found.setdefault(group, []).append(result)
     return found
 
 
-def along(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def along(result: StoredRun) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return evaluations, best feasible objective so far and least violation so far, (points,) each.
 
     These are the recorded points and the end of the run, which usually is a recorded point too; a failed run has none.
@@ -77,7 +77,7 @@ def cec_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _known_at(result: Result, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _known_at(result: StoredRun, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return objective and violation after so many evaluations, (rows,) each."""
     made, f, violation = along(result)
     last = np.searchsorted(made, at, side="right")  # 0 before the first
@@ -149,7 +149,7 @@ def _ids(problems: Iterable[tuple[str | None, str]]) -> dict[tuple[str | None, s
     return ids
 
 
-def _trace(result: Result, nothing: float) -> dict[int, tuple[float, float]]:
+def _trace(result: StoredRun, nothing: float) -> dict[int, tuple[float, float]]:
     """Return objective and violation by evaluations, from 1 on: iohinspector takes 1 as the beginning of a run."""
     known = {1: (nothing, nothing)}
     for made, f, violation in zip(*(column.tolist() for column in along(result)), strict=True):
@@ -165,7 +165,7 @@ def _block(trace: dict[int, tuple[float, float]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _ioh_run(result: Result, trace: dict[int, tuple[float, float]]) -> dict[str, Any]:
+def _ioh_run(result: StoredRun, trace: dict[int, tuple[float, float]]) -> dict[str, Any]:
     """Return the entry of a run in the index. Its best point counts as found where its values were first recorded."""
     instance = result.job.instance if isinstance(result.job.instance, int) else 0
     at_last = trace[max(trace)]
@@ -246,7 +246,7 @@ def _type(arrow: Any, kind: str) -> Any:
     return arrow.list_(arrow.float64()) if kind == "list of float64" else getattr(arrow, kind)()
 
 
-def _run(result: Result) -> dict[str, Any]:
+def _run(result: StoredRun) -> dict[str, Any]:
     """Return the row of a run, failed or not."""
     job = result.job
     asked = {name: getattr(job, name) for name in ("method", "suite", "seed", "budget", "engine", "device")}
@@ -255,7 +255,7 @@ def _run(result: Result) -> dict[str, Any]:
     return {**given, **asked, **other}
 
 
-def _points(result: Result) -> dict[str, list[Any]]:
+def _points(result: StoredRun) -> dict[str, list[Any]]:
     """Return the rows of the points recorded along a run, without parts of the budget in which no generation ended."""
     record = result.record
     made = record.get("evaluations", np.empty(0))

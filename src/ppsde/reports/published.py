@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import published, suites
-from ..experiments import Result
+from ..experiments import StoredRun
 from ..experiments.job import Job
 from ..population import competition_violation
 from ..problem import Problem
@@ -162,7 +162,7 @@ def _problem(job: Job) -> Problem | None:
         return None
 
 
-def _compared(label: str, results: Sequence[Result], problem: Problem, report: str) -> Comparison:
+def _compared(label: str, results: Sequence[StoredRun], problem: Problem, report: str) -> Comparison:
     job, name = results[0].job, results[0].problem
     points = [result.answer if report == "original" else result.arrays for result in results]
     x, f, violation = (np.array([point[key] for point in points]) for key in ("x", "f", "violation"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import Result, Store
+from ..experiments import Store, StoredRun
 from ..experiments.database import StoreError
 from ..experiments.store import StudyStatus, status_of
 from ..stats import Outcomes, Records
@@ -35,7 +35,7 @@ class Study:
     records: dict[str, dict[str, Records]]
     standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
-    results: dict[str, dict[str, list[Result]]] = field(default_factory=dict)  # run by run, as in `outcomes`
+    results: dict[str, dict[str, list[StoredRun]]] = field(default_factory=dict)  # run by run, as in `outcomes`
 
     @property
     def runs(self) -> int:
@@ -76,7 +76,7 @@ def gather(store: Store, plan: int | None = None) -> Study:
         label = f"{job.problem_name} D={job.dimension}" if several else job.problem_name
         found = StudyProblem(label, job.problem_name, job.dimension, job.budget, job.instance)
         problems.setdefault((job.problem_name, job.dimension), found)
-    runs: dict[str, dict[str, list[Result]]] = {problem.label: {} for problem in problems.values()}
+    runs: dict[str, dict[str, list[StoredRun]]] = {problem.label: {} for problem in problems.values()}
     for result in store.results(plan):
         label = problems[result.problem, result.dimension].label
         runs[label].setdefault(result.algorithm, []).append(result)
@@ -104,7 +104,7 @@ def chosen_plan(store: Store, plan: int | None) -> int | None:
     return plan
 
 
-def _outcomes(cell: list[Result]) -> Outcomes:
+def _outcomes(cell: list[StoredRun]) -> Outcomes:
     amounts = [result.by_constraint if result.ok else None for result in cell]
     width = max((len(a) for a in amounts if a is not None), default=0)
     return Outcomes(
@@ -114,7 +114,7 @@ def _outcomes(cell: list[Result]) -> Outcomes:
     )
 
 
-def _records(cell: list[Result]) -> Records:
+def _records(cell: list[StoredRun]) -> Records:
     """Return the records along the runs, and at their end."""
     points = 1 + max(cell[0].job.record, *(len(result.record.get("f", ())) for result in cell))
     columns = {name: np.full((len(cell), points), np.nan) for name in ("evaluations", "f", "violation")}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import check_int
-from ..constraints import as_list, limits_of
+from ..constraints import as_list, constraints_of
 from ..engines.ending import STOPPED
 from ..minimize import minimize
 from ..population import Population
@@ -123,7 +123,7 @@ def differential_evolution(
     fun = Function(func, tuple(args), bool(vectorized))
     given = as_list(constraints)
     rows = [in_rows(constraint, k, bool(vectorized)) for k, constraint in enumerate(given)]
-    limits = limits_of(rows, len(lower))
+    limits = constraints_of(rows, len(lower))
     after_generation = Callback(callback, bool(disp), tol, atol)
     found = minimize(
         fun,

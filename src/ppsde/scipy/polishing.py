@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import Limits
+from ..constraints import Constraint
 from ..population import TOLERANCE
 
 
@@ -60,12 +60,12 @@ def _itself(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def values_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+def values_at(limit: Constraint, x: np.ndarray, vectorized: bool) -> np.ndarray:
     """Return the values (k,) of a constraint at one point."""
     return np.asarray(limit.fun(x[None] if vectorized else x), float).reshape(-1)
 
 
-def violation_at(limit: Limits, x: np.ndarray, vectorized: bool) -> np.ndarray:
+def violation_at(limit: Constraint, x: np.ndarray, vectorized: bool) -> np.ndarray:
     """Return the violation of each component of a constraint at one point, beyond the tolerance of an equality."""
     if np.isnan(x).any():
         return np.full(1, np.inf)
@@ -86,7 +86,13 @@ class PolishBounds:
 
 
 def polish_result(
-    result: Any, polish: Any, fun: Function, limits: Sequence[Limits], given: list[Any], box: PolishBounds, disp: bool
+    result: Any,
+    polish: Any,
+    fun: Function,
+    limits: Sequence[Constraint],
+    given: list[Any],
+    box: PolishBounds,
+    disp: bool,
 ) -> None:
     """Improve a feasible result by gradients; it stays unchanged where that fails or finds nothing better."""
     calls = 0
@@ -135,7 +141,12 @@ def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: l
 
 
 def _by_gradients(
-    fun: Callable[..., float], x: np.ndarray, limits: Sequence[Limits], box: PolishBounds, whole: Function, disp: bool
+    fun: Callable[..., float],
+    x: np.ndarray,
+    limits: Sequence[Constraint],
+    box: PolishBounds,
+    whole: Function,
+    disp: bool,
 ) -> Any:
     """Minimise by L-BFGS-B or trust-constr over the variables that may move."""
     from scipy.optimize import Bounds, NonlinearConstraint
@@ -148,7 +159,7 @@ def _by_gradients(
         point[free] = np.clip(part, box.lower[free], box.upper[free])  # finite differences stay inside
         return point
 
-    def limited(limit: Limits) -> Any:
+    def limited(limit: Constraint) -> Any:
         return NonlinearConstraint(
             lambda part: values_at(limit, full(part), whole.vectorized), limit.lower, limit.upper
         )

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from ..arrays import Array, namespace
-
-FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
+from ..problem import FGH
 
 
 def away_from_zero(divisor: Array, smallest: float) -> Array:
