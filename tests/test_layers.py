@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 import ppsde
 
 PACKAGE = Path(ppsde.__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # Bottom up: a module or folder may import what comes before it in this list, and itself, but nothing that follows.
 LAYERS = (
@@ -142,3 +145,43 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     script = f"import sys, ppsde; print(*[name for name in {HEAVY} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
+
+
+def test_every_file_on_the_page_of_architecture_exists() -> None:
+    named = set(re.findall(r"(?<![\w/.:*])(?:[a-z]\w*/)*\w+\.py\b(?!:)", PAGE))
+    inside = {name for file in FILES for name in (str(file.relative_to(PACKAGE)), file.name)}
+    assert len(named) > 60
+    assert not [name for name in named if name not in inside and not (ROOT / name).is_file()]
+    folders = set(re.findall(r"`([a-z]+(?:/[a-z]+)*)/`", PAGE))
+    assert not [name for name in folders if not (PACKAGE / name).is_dir() and not (ROOT / name).is_dir()]
+
+
+def test_every_module_and_folder_of_the_package_is_on_the_page_of_architecture() -> None:
+    _, _, section = PAGE.partition("## What lives where")
+    table = section.partition("## ")[0]
+    for layer in LAYERS:
+        assert f"`{layer}/`" in table or f"`{layer}.py`" in table, layer
+
+
+def test_every_step_on_the_page_of_architecture_has_its_name_in_its_file() -> None:
+    steps = re.findall(r"^\| [^|`]*(?:`[^|`]*`[^|`]*)* \| `(\S+\.py)` \| (`.*`) \|$", PAGE, re.M)
+    assert len(steps) > 20
+    for file, names in steps:
+        text = (PACKAGE / file).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^(?:class |def |){name}\b", text, re.M), f"{file} has no {name}"
+
+
+def test_every_name_in_the_drawings_is_in_its_file() -> None:
+    drawings = "".join(re.findall(r"^```text\n(.*?)^```", PAGE.partition("## Which file")[0], re.M | re.S))
+    drawn = re.findall(r"([\w/]+\.py) ([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*)", drawings)
+    assert len(drawn) > 20
+    for file, names in drawn:
+        text = (PACKAGE / file).read_text(encoding="utf-8")
+        for name in names.split(", "):
+            assert re.search(rf"^(?:class |def ){name}\b", text, re.M), f"{file} has no {name}"
+
+
+def test_the_order_of_layers_on_the_page_of_architecture_is_the_one_tested_here() -> None:
+    block = re.findall(r"^```text\n(arrays .*?)^```", PAGE, re.M | re.S)[0]
+    assert tuple(name for line in block.splitlines() for name in line.partition("#")[0].split()) == LAYERS

@@ -6,22 +6,26 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ppsde.algorithms import ALGORITHMS
 from ppsde.cli import main
+from ppsde.parts.handling import TECHNIQUES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```\n', re.M | re.S)  # one that the reader saves beside the others
 SHELL = re.compile(r"^```sh\n(.*?)^```\n", re.M | re.S)
 
 
 def examples() -> list[object]:
-    """Every block of Python with the output shown under it."""
+    """Every block of Python with the output shown under it, and the page that it is on."""
     return [
-        pytest.param(code, output, id=f"{path.name}-{k}")
+        pytest.param(path, code, output, id=f"{path.name}-{k}")
         for path in DOCUMENTS
         for k, (code, output) in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
     ]
@@ -33,9 +37,27 @@ def commands() -> list[str]:
     return [line for block in SHELL.findall(text) for line in block.splitlines() if line.startswith("ppsde ")]
 
 
-@pytest.mark.parametrize(("code", "output"), examples())
-def test_each_example_prints_what_is_shown_under_it(code: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def files_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to import files of a page from; modules, and names in tables, that an example adds are removed again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = [(table, set(table)) for table in (ALGORITHMS, TECHNIQUES)]
+    yield tmp_path
+    for table, names in before:
+        for name in set(table) - names:
+            del table[name]
+    for name in [path.stem for path in tmp_path.glob("*.py")]:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(("page", "code", "output"), examples())
+def test_each_example_prints_what_is_shown_under_it(
+    page: Path, code: str, output: str, files_of_pages: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert output, "an example without its output shows nothing"
+    for name, content in FILE.findall(page.read_text(encoding="utf-8")):
+        (files_of_pages / name).write_text(content, encoding="utf-8")
     exec(compile(code, "example", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == output
 
