@@ -19,6 +19,7 @@ from ppsde.checkpoints import state_file
 from ppsde.checkpoints.state_file import CheckpointError
 from ppsde.checkpoints.state_tree import described, restored
 from ppsde.engines.run import GIVE_UP, Run
+from ppsde.parts.handling import TECHNIQUES
 from ppsde.population import Population
 
 LOWER, UPPER = np.full(3, -3.0), np.full(3, 5.0)
@@ -360,3 +361,17 @@ def test_the_number_of_constraints_must_be_that_of_the_points(tmp_path: Path) ->
     state_file.write(path, {**found.content, "kind": "run"}, found.arrays)
     with pytest.raises(CheckpointError, match="does not hold an Optimizer"):
         ppsde.Optimizer.load(path)
+
+
+@pytest.mark.parametrize("rule", TECHNIQUES)
+def test_a_search_with_any_technique_is_stored_and_goes_on_to_the_same_bits(rule: str, tmp_path: Path) -> None:
+    def told(optimizer: ppsde.Optimizer, requests: int) -> ppsde.Optimizer:
+        for _ in range(requests):
+            x = optimizer.ask()
+            optimizer.tell((x**2).sum(axis=1), g=1 - x[:, :1])
+        return optimizer
+
+    begun = ppsde.Optimizer([(-5, 5)] * 2, method="jde", n_ineq=1, rng=1, options={"rule": rule})
+    told(begun, 5).save(tmp_path / "search.ppsde")
+    loaded = told(ppsde.Optimizer.load(tmp_path / "search.ppsde"), 5)
+    assert bits(loaded.ask()) == bits(told(begun, 5).ask())

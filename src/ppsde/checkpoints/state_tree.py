@@ -247,12 +247,14 @@ def _classes(algorithm: Any, name: str | None) -> dict[str, type]:
     An algorithm of the table is started with its own settings, on a box and values made up for this: those of a
     file could ask for a population of any size.
     """
-    return _classes_of(algorithm) if name is None else _classes_by_name(name)
+    return _classes_of(algorithm) if name is None else _classes_by_name(name, getattr(algorithm, "rule", None))
 
 
 @cache
-def _classes_by_name(name: str) -> dict[str, type]:
-    return _classes_of(ALGORITHMS[name])
+def _classes_by_name(name: str, rule: str | None) -> dict[str, type]:
+    """The same for an algorithm of the table; of its settings only the rule decides which classes there are."""
+    algorithm = ALGORITHMS[name]
+    return _classes_of(algorithm if rule is None else replace(algorithm, rule=rule))
 
 
 def _classes_of(algorithm: Algorithm) -> dict[str, type]:
