@@ -12,7 +12,7 @@ from ppsde import batch
 from ppsde.algorithm import Ask
 from ppsde.arrays import bits, namespace
 from ppsde.engines import compiled
-from ppsde.experiments.compiled_runs import OneAtATime
+from ppsde.experiments.worker import compiled_program
 from ppsde.parts.rules import Feasibility, accepts
 from ppsde.parts.sizing import first_points, inside
 from ppsde.population import Population, choose
@@ -72,10 +72,10 @@ def test_minimize_and_a_study_make_the_runs_of_a_batch(together):
     alone = ppsde.minimize(C14, max_evaluations=3000, rng=3, backend="jax")
     assert bits(alone.x) == bits(together[1].x[0]) and alone.fun == together[1].f[0]
     job = a_job(settings={}, dimension=4, budget=3000, record=10, seed=3, engine="compiled")
-    of_a_study = OneAtATime(job, [C14])(C14, 2, 3)
-    assert bits(of_a_study["x"]) == bits(together[1].x[2])
-    for name, column in of_a_study["record"].items():
-        assert bits(column) == bits(together[1].record[name][2]), name
+    of_a_study = compiled_program(job, [C05, C14])(np.array([2]), 3, [1])[0]
+    assert bits(of_a_study.x[0]) == bits(together[1].x[2])
+    for name, column in of_a_study.record.items():
+        assert bits(column[0]) == bits(together[1].record[name][2]), name
 
 
 def test_a_longer_run_in_more_variables_is_the_same_too():
@@ -132,7 +132,7 @@ def test_runs_on_a_cpu_are_shared_out_evenly_and_none_is_done_twice(cores, monke
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     program = compiled.Program(Shrinking(), [C05], 50, 5, jax.devices("cpu")[0])
     for runs in (1, 2, 7, 8, 9, 25, 31, 700):
-        calls = [(places, count) for _, places, (_, count) in program._calls(np.arange(runs, dtype=np.uint32))]
+        calls = [(places, count) for _, places, (_, count) in program._calls(np.arange(runs, dtype=np.uint32), [0])]
         sizes = [count for _, count in calls]
         assert np.concatenate([places for places, _ in calls]).tolist() == list(range(runs))
         assert max(sizes) - min(sizes) <= 1 and max(sizes) <= program.width

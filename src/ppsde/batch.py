@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, overload
 
 import numpy as np
 
-from .algorithms import make
 from .checks import check_int
 from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
-from .engines.ending import Ending, thinned
-from .population import Population
+from .engines.ending import Endings
 from .problem import Problem
-from .request import Request, budget_of
-
-NONE = np.empty((1, 0))  # constraint values
+from .request import Request
 
 
 @dataclass(frozen=True)
@@ -47,18 +43,9 @@ class BatchResult:
     run_seconds: float  # likewise
 
     @classmethod
-    def of(cls, problem: Problem, endings: Sequence[Ending], budget: int, record: int, seconds: float) -> BatchResult:
-        """The batch that the endings of runs on the host make."""
-        records = [thinned(ending.history, budget, record) for ending in endings]
-        return cls(
-            problem,
-            *_columns([ending.best for ending in endings], problem.dimension),
-            *_columns([ending.answer for ending in endings], problem.dimension),
-            evaluations=np.array([ending.evaluations for ending in endings]),
-            record={name: np.array([rows[name] for rows in records]) for name in records[0]},
-            compile_seconds=0.0,
-            run_seconds=seconds,
-        )
+    def of(cls, problem: Problem, endings: Endings, compile_seconds: float, run_seconds: float) -> BatchResult:
+        """The batch that the endings of its runs make."""
+        return cls(problem, **vars(endings), compile_seconds=compile_seconds, run_seconds=run_seconds)
 
     @property
     def feasible(self) -> np.ndarray:
@@ -72,17 +59,6 @@ class BatchResult:
             f"BatchResult({self.problem.name}: {runs} runs, {int(self.feasible.sum())} feasible, "
             f"f {self.f.mean():.6g} +- {self.f.std():.2g}, best {self.f[best]:.10g})"
         )
-
-
-def _columns(points: Sequence[Population | None], dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x (runs, d), objective and violation (runs,) of one point per run; NaN and infinity where a run has none."""
-    nowhere = Population(np.full((1, dimension), np.nan), np.full(1, np.inf), np.full(1, np.inf), NONE, NONE)
-    rows = [nowhere if point is None else point for point in points]
-    return (
-        np.array([row.x[0] for row in rows]),
-        np.array([row.f[0] for row in rows]),
-        np.array([row.violation[0] for row in rows]),
-    )
 
 
 @overload
@@ -158,8 +134,9 @@ def solve_batch(
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
-    budget = _checked(problems, max_evaluations, seed, record)
-    algorithm, chosen = make(method, options), device_of(device)
+    _check(problems, seed, record)
+    requests = [Request(p, method, options, max_evaluations, int(seed)) for p in problems]
+    algorithm, budget, chosen = requests[0].algorithm(), requests[0].budget, device_of(device)
     began = time.perf_counter()
     reason = getattr(algorithm, "host_only", None)
     if reason is None:
@@ -169,52 +146,24 @@ def solve_batch(
             reason = next(filter(None, map(why_not_traceable, problems)), None)
             if reason is None:
                 raise
+    ready = time.perf_counter()
     if reason is None:
-        ready = time.perf_counter()
-        found = program(numbers, int(seed))
-        seconds = time.perf_counter() - ready
-        results = [
-            BatchResult(problem=p, **columns, compile_seconds=ready - began, run_seconds=seconds)
-            for p, columns in zip(problems, found, strict=True)
-        ]
+        endings = program(numbers, int(seed))
     else:
         message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
-        results = [_on_the_host(p, method, options, numbers, budget, int(seed), record) for p in problems]
+        endings = [_on_the_host(request, numbers, record) for request in requests]
+    compile_seconds, run_seconds = ready - began, time.perf_counter() - ready
+    results = [
+        BatchResult.of(p, ended, compile_seconds, run_seconds) for p, ended in zip(problems, endings, strict=True)
+    ]
     return results[0] if isinstance(problem, Problem) else results
 
 
-def _on_the_host(
-    problem: Problem,
-    method: str,
-    options: dict[str, Any] | None,
-    numbers: np.ndarray,
-    budget: int,
-    seed: int,
-    record: int,
-) -> BatchResult:
+def _on_the_host(request: Request, numbers: np.ndarray, record: int) -> Endings:
     """The runs of one problem one after another on the host engine."""
-    began = time.perf_counter()
-    requests = [Request(problem, method, options, budget, seed, number=number) for number in numbers.tolist()]
-    endings = [drive(request.run(), problem) for request in requests]
-    return BatchResult.of(problem, endings, budget, record, time.perf_counter() - began)
-
-
-def compile_batch(
-    problem: Problem | Sequence[Problem],
-    *,
-    method: str = "pps-de",
-    max_evaluations: int | None = None,
-    record: int = 200,
-    device: Any = None,
-    options: dict[str, Any] | None = None,
-) -> None:
-    """Compile what `solve_batch` needs, however many runs, so that it starts at once; threads may do so together."""
-    problems = [problem] if isinstance(problem, Problem) else list(problem)
-    budget = _checked(problems, max_evaluations, 0, record)
-    algorithm, chosen = make(method, options), device_of(device)
-    if getattr(algorithm, "host_only", None) is None:
-        _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
+    runs = [replace(request, number=number).run() for number in numbers.tolist()]
+    return Endings.of([drive(run, request.problem) for run in runs], request.budget, record)
 
 
 class _Same:
@@ -246,7 +195,7 @@ def _run_numbers(runs: Any) -> np.ndarray:
     return numbers.astype(np.uint32)
 
 
-def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, record: Any) -> int:
+def _check(problems: Sequence[Problem], seed: Any, record: Any) -> None:
     if not problems:
         raise ValueError("problem must be a Problem or several of them; got none")
     for p in problems:
@@ -254,8 +203,6 @@ def _checked(problems: Sequence[Problem], max_evaluations: Any, seed: Any, recor
             raise ValueError(f"a batch takes a Problem or several; got {type(p).__name__}")
         if p.dimension != problems[0].dimension:
             raise ValueError(f"problems of a batch must have one dimension; got {problems[0].dimension}, {p.dimension}")
-    budget = budget_of(max_evaluations, problems[0].dimension)
-    for name, value, least in (("max_evaluations", budget, 1), ("seed", seed, 0), ("record", record, 1)):
+    for name, value, least in (("seed", seed, 0), ("record", record, 1)):
         if check_int(name, value, least) >= 2**63:
             raise ValueError(f"{name} must be an int < 2**63; got {value!r}")
-    return budget

@@ -75,15 +75,27 @@ class Request:
         """A name to show."""
         return self.problem.name if self.named else self.method
 
+    @property
+    def budget(self) -> int:
+        """How many evaluations the run may make: those asked for, or the default."""
+        most = EVALUATIONS_PER_VARIABLE * self.problem.dimension
+        budget = check_int("max_evaluations", most if self.max_evaluations is None else self.max_evaluations, 1)
+        if budget >= 2**63:
+            raise ValueError(f"max_evaluations must be an int < 2**63; got {budget!r}")
+        return budget
+
+    def algorithm(self) -> Any:
+        """The method with its options."""
+        return make(self.method, self.options)
+
     def run(self) -> Run:
         """Start the run, all arguments checked."""
         x0 = self.x0
         if self.variables is not None and x0 is not None:
             x0 = self.variables.to_search(x0)
         problem = self.searched
-        budget = budget_of(self.max_evaluations, problem.dimension)
-        task = Task(problem.lower, problem.upper, budget, _first_points(x0, problem.lower, problem.upper))
-        return Run(make(self.method, self.options), task, seed=self.seed, run=self.number, tolerance=problem.tolerance)
+        task = Task(problem.lower, problem.upper, self.budget, _first_points(x0, problem.lower, problem.upper))
+        return Run(self.algorithm(), task, seed=self.seed, run=self.number, tolerance=problem.tolerance)
 
     def stored(self) -> dict[str, Any]:
         """The request as plain values, for a checkpoint; settings, budget and seed are stored with the run itself."""
@@ -174,13 +186,6 @@ def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolera
         return problem
     combined = Combined(fun, constraints_of(constraints, problem.dimension), vectorized)
     return Problem(combined, bounds, vectorized=bool(vectorized), tolerance=tolerance)
-
-
-def budget_of(max_evaluations: Any, dimension: int) -> int:
-    """The budget that was asked for, or the default."""
-    return check_int(
-        "max_evaluations", EVALUATIONS_PER_VARIABLE * dimension if max_evaluations is None else max_evaluations, 1
-    )
 
 
 def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:

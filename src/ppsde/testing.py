@@ -323,8 +323,8 @@ def check_a_run_in_a_compiled_batch_equals_the_run_alone(algorithm: Algorithm) -
     together = Program(algorithm, [problem, problem, problem], 1500, 10, device)(np.arange(3), 7)[1]
     alone = Program(algorithm, [problem], 1500, 10, device)(np.array([2]), 7)[0]
     for name in ("x", "f", "violation"):
-        assert bits(together[name][2]) == bits(alone[name][0]), name
-    assert (together["evaluations"] == 1500).all()
+        assert bits(getattr(together, name)[2]) == bits(getattr(alone, name)[0]), name
+    assert (together.evaluations == 1500).all()
 
 
 CONTRACT: list[Callable[[Algorithm], None]] = [

@@ -255,12 +255,13 @@ def test_a_compiled_row_does_not_depend_on_what_is_compiled_beside_it(tmp_path: 
 @pytest.mark.slow
 def test_compiled_rows_are_those_of_a_batch_to_the_last_bit(tmp_path: Path) -> None:
     pytest.importorskip("jax")
-    from ppsde.experiments.compiled_runs import rows_side_by_side
+    from ppsde.experiments.worker import compiled_program, compiled_rows
 
     plan = Plan(["pps-de"], **COMPILED)
     run(plan, tmp_path / "study.db", workers=2)
     jobs, problems = [one.job for one in expanded(plan)], compiled_problems()
-    together = rows_side_by_side(jobs, problems, problems[::-1])
+    program = compiled_program(jobs[0], problems[::-1])
+    together = compiled_rows(program, jobs, problems, problems[::-1])
     rows = {(row.job, row.run): row.content() for rows in together for row in rows}
     assert contents(tmp_path / "study.db") == rows
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from reports.made_up import ACCOUNT, a_job, an_ended_run
 
-from ppsde.experiments.outcomes import failed_row
-from ppsde.experiments.rows import ROW, account_entry, job_entry, packed, plan_entry, sealed
+from ppsde.experiments.rows import ROW, account_entry, failed_row, job_entry, packed, plan_entry, sealed
 from ppsde.experiments.store import new_store
 
 NAN = float("nan")

@@ -10,8 +10,7 @@ import numpy as np
 
 from ppsde.engines.ending import SPENT, Ending
 from ppsde.experiments.job import Job
-from ppsde.experiments.outcomes import failed_row, row_of
-from ppsde.experiments.rows import ROW, Row, account_entry, job_entry, packed, plan_entry, sealed
+from ppsde.experiments.rows import ROW, Row, account_entry, failed_row, job_entry, packed, plan_entry, row_of, sealed
 from ppsde.experiments.store import new_store
 from ppsde.population import Population
 

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,10 +18,10 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..evaluation.values import error_text
-from ..population import Population, evaluated
+from ..population import evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
-from .ending import FAILED, INFEASIBLE, SPENT, Ending
+from .ending import Ending, Endings, ending_of
 from .program_cache import remembered
 from .tracing import TracedEvaluate, run_of
 
@@ -64,13 +64,20 @@ class Program:
     """
 
     def __init__(
-        self, algorithm: Algorithm, problems: Sequence[Problem], budget: int, record: int, device: Any
+        self,
+        algorithm: Algorithm,
+        problems: Sequence[Problem],
+        budget: int,
+        record: int,
+        device: Any,
+        workers: int | None = None,
     ) -> None:
+        """Compile; `workers` are the calls that a CPU makes at a time, one per core if None."""
         import jax
 
         self._device, self._problems = device, problems
         self.aside = goes_aside(device)
-        self._workers = 1 if self.aside else os.cpu_count() or 1
+        self._workers = 1 if self.aside else workers or os.cpu_count() or 1
         self.width = width_of(problems, self.aside)  # runs of one problem that a call takes, at most
         with float64():
             values = values_of(problems, algorithm)
@@ -88,19 +95,27 @@ class Program:
 
         began = time.perf_counter()
         with float64(), jax.default_device(device), remembered():
-            first = next(self._calls(np.arange(self.width, dtype=np.uint32)))
+            first = next(self._calls(np.arange(self.width, dtype=np.uint32), [0]))
             with _tracing:
                 lowered = jax.jit(batch).lower(root_key(0), *first[2])
             self._call = _compiled(lowered, self.aside)
         self.compile_seconds = time.perf_counter() - began
 
     def __call__(
-        self, runs: np.ndarray, seed: int, done: Callable[[int], None] = lambda runs: None
-    ) -> list[dict[str, Any]]:
-        """What the runs of the given numbers give, problem by problem; `done` is told of runs that are over."""
+        self,
+        runs: np.ndarray,
+        seed: int,
+        problems: Sequence[int] | None = None,
+        done: Callable[[int], None] = lambda runs: None,
+    ) -> list[Endings]:
+        """Make the runs of the given numbers on some of the problems, or on all.
+
+        `done` is called with the number of runs that have ended since it was called last.
+        """
         key = self._key(seed)
-        found: list[dict[str, Any]] = [{} for _ in self._problems]
-        calls = self._calls(runs.astype(np.uint32))
+        wanted = range(len(self._problems)) if problems is None else problems
+        found: dict[int, dict[str, Any]] = {number: {} for number in wanted}
+        calls = self._calls(runs.astype(np.uint32), wanted)
         with ThreadPoolExecutor(self._workers) as pool:
             waiting = deque(pool.submit(self._execute, key, call) for call in calls)
             try:
@@ -108,12 +123,13 @@ class Program:
                     numbers, places, out = waiting.popleft().result()  # and forgotten: it is kept in `found`
                     for slot, number in enumerate(numbers):
                         at = slice(slot * self.width, slot * self.width + len(places))
-                        _put(found[number], places, {k: v[at] for k, v in out.items()}, len(runs))
+                        if number in found:
+                            _put(found[number], places, {k: v[at] for k, v in out.items()}, len(runs))
                     done(len(numbers) * len(places))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return [_nested(columns) for columns in found]
+        return [_endings(found[number]) for number in wanted]
 
     def _key(self, seed: int) -> Array:
         import jax
@@ -121,12 +137,12 @@ class Program:
         with float64(), jax.default_device(self._device):
             return root_key(seed)
 
-    def _calls(self, runs: np.ndarray) -> Iterator[tuple[list[int], np.ndarray, list[Any]]]:
+    def _calls(self, runs: np.ndarray, wanted: Sequence[int]) -> Iterator[tuple[list[int], np.ndarray, list[Any]]]:
         """Problems by number, places among the runs, and arguments, call by call."""
         every = list(range(len(self._problems)))
         for places in np.array_split(np.arange(len(runs)), self._turns(len(runs))):
             padded = runs[np.resize(places, self.width)]  # the arrays have one size, however few of the runs are wanted
-            for numbers in [every] if self.aside else [[k] for k in every]:
+            for numbers in [every] if self.aside else [[k] for k in wanted]:
                 boxes = [
                     np.repeat([getattr(self._problems[k], side) for k in numbers], self.width, axis=0)
                     for side in ("lower", "upper")
@@ -179,28 +195,6 @@ def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, rec
     )
 
 
-def ending_of(found: Mapping[str, Any], constraints: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Ending:
-    """The ending of one compiled run; `constraints(x)` gives g (p,) and h (q,) of a point (d,)."""
-
-    def point(prefix: str) -> Population:
-        x, f, violation = (np.asarray(found[prefix + name], float) for name in ("x", "f", "violation"))
-        g, h = constraints(x)
-        return Population(x[None], f[None], violation[None], g[None], h[None])
-
-    best, answer = (point(""), point("answer_")) if found["violation"] < np.inf else (None, None)
-    return Ending(
-        status=FAILED if best is None else SPENT if best.feasible[0] else INFEASIBLE,
-        dimension=len(found["x"]),
-        best=best,
-        answer=answer,
-        population=found.get("population"),
-        evaluations=int(found["evaluations"]),
-        failed=int(found.get("failed", 0)),
-        generations=int(found.get("generation", 0)),
-        history=found["record"],
-    )
-
-
 def _compiled(lowered: Any, aside: bool) -> Any:
     """The program; options that another version of XLA does not know are left out."""
     options = ON_A_GPU if aside else {}
@@ -237,9 +231,11 @@ def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.
         columns[name][places] = values
 
 
-def _nested(columns: dict[str, np.ndarray]) -> dict[str, Any]:
+def _endings(columns: dict[str, np.ndarray]) -> Endings:
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
-    return {**{name: column for name, column in columns.items() if not name.startswith("record ")}, "record": record}
+    return Endings(
+        record=record, **{name: column for name, column in columns.items() if not name.startswith("record ")}
+    )
 
 
 def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: Array) -> Any:

@@ -1,15 +1,18 @@
-"""The record that a run leaves, whichever engine ran it: results, batches and rows of a study are views of it."""
+"""The record that a run leaves, or several as columns: results, batches and rows of a study are views of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..evaluation.values import Failure
 from ..population import Population
 
+Constraints = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x (d,) -> g (p,), h (q,)
+NONE = np.empty((1, 0))  # constraint values
 SPENT, INFEASIBLE, STOPPED, INTERRUPTED, FAILED, RUNNING, TIME_UP, ERROR = range(8)
 
 STATUS = {
@@ -66,6 +69,69 @@ class Ending:
         if self.status == FAILED and self.failures:
             text += f" ({self.failed} of {self.evaluations}); the first with {self.failures[0]}"
         return text
+
+
+def ending_of(found: Mapping[str, Any], constraints: Constraints) -> Ending:
+    """The ending of one compiled run, from its values by name and the constraint values of its points."""
+
+    def point(prefix: str) -> Population:
+        x, f, violation = (np.asarray(found[prefix + name], float) for name in ("x", "f", "violation"))
+        g, h = constraints(x)
+        return Population(x[None], f[None], violation[None], g[None], h[None])
+
+    best, answer = (point(""), point("answer_")) if found["violation"] < np.inf else (None, None)
+    return Ending(
+        status=FAILED if best is None else SPENT if best.feasible[0] else INFEASIBLE,
+        dimension=len(found["x"]),
+        best=best,
+        answer=answer,
+        population=found.get("population"),
+        evaluations=int(found["evaluations"]),
+        failed=int(found.get("failed", 0)),
+        generations=int(found.get("generation", 0)),
+        history=found["record"],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Endings:
+    """The endings of several runs on one problem, as columns with a row per run.
+
+    A row without values has x = NaN and f = violation = inf. `record` has columns (runs, record) along the runs.
+    """
+
+    x: np.ndarray  # (runs, d)
+    f: np.ndarray  # (runs,)
+    violation: np.ndarray  # (runs,), the search's measure
+    answer_x: np.ndarray  # (runs, d)
+    answer_f: np.ndarray  # (runs,)
+    answer_violation: np.ndarray  # (runs,)
+    evaluations: np.ndarray  # (runs,)
+    record: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, endings: Sequence[Ending], budget: int, record: int) -> Endings:
+        """The columns that single endings make; their histories get `record` rows."""
+        nothing = np.full((1, endings[0].dimension), np.nan), np.full(1, np.inf), np.full(1, np.inf), NONE, NONE
+        best = [ending.best or Population(*nothing) for ending in endings]
+        answer = [ending.answer or Population(*nothing) for ending in endings]
+        records = [thinned(ending.history, budget, record) for ending in endings]
+        return cls(
+            x=np.array([row.x[0] for row in best]),
+            f=np.array([row.f[0] for row in best]),
+            violation=np.array([row.violation[0] for row in best]),
+            answer_x=np.array([row.x[0] for row in answer]),
+            answer_f=np.array([row.f[0] for row in answer]),
+            answer_violation=np.array([row.violation[0] for row in answer]),
+            evaluations=np.array([ending.evaluations for ending in endings]),
+            record={name: np.array([rows[name] for rows in records]) for name in records[0]},
+        )
+
+    def ending(self, row: int, constraints: Constraints) -> Ending:
+        """The ending of one of the runs."""
+        record = {name: column[row] for name, column in self.record.items()}
+        values = {name: column[row] for name, column in vars(self).items() if name != "record"}
+        return ending_of({**values, "record": record}, constraints)
 
 
 def thinned(history: dict[str, np.ndarray], budget: int, record: int) -> dict[str, np.ndarray]:

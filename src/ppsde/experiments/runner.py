@@ -17,10 +17,9 @@ from ..progress import Show, Status, live
 from .database import drop
 from .job import Job, canonical, provenance
 from .leases import SIGN_OF_LIFE, Leases
-from .outcomes import failed_row
 from .plan import Plan, Planned, expanded
 from .repair import refuse_damage
-from .rows import ROW, packed, sealed
+from .rows import ROW, failed_row, packed, sealed
 from .store import Store
 from .workers import Worker
 

@@ -17,10 +17,8 @@ import numpy as np
 from .database import TABLES, DamagedStore, Database, StoreError, columns_of, create, damaged, place, put
 from .job import Job
 from .leases import is_alive, this_place
-from .rows import JOB, OK, PLAN, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
+from .rows import ANSWER, JOB, OK, PLAN, RECORD, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
 
-ANSWER = "answer_"  # prefix of the arrays of the point that the method's original program reports
-RECORD = "record."  # prefix of the columns along a run
 WINDOW = 300.0  # seconds over which the rate of a study is averaged
 
 

@@ -15,20 +15,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..engines.compiled import why_not_traceable
+from ..engines.compiled import Program, float64, why_not_traceable
 from ..engines.drive import drive
-from ..engines.ending import thinned
+from ..engines.ending import Endings, thinned
 from ..evaluation.evaluate import Limits
 from ..problem import Problem
 from .job import Job
-from .outcomes import failed_row, row_of
 from .plan import Source, opened
-from .rows import Row, packed
+from .rows import Row, constraints_at, failed_row, packed, row_of
 
 
 def host_rows(job: Job, problem: Problem, progress: Callable[[int], None]) -> Iterator[Row]:
@@ -46,6 +46,46 @@ def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int],
     ending = drive(run, problem, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
     record = thinned(ending.history, job.budget, job.record)
     return row_of(job, number, ending, problem.tolerance, record, failed_evaluations=np.array(ending.failed, np.int64))
+
+
+def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
+    """Compile the program of a job, for all problems that jobs like it have.
+
+    On a GPU all of them are in every call, wanted or not: which way a device adds up depends on what is there.
+    """
+    import jax
+
+    device = jax.devices(job.device)[0]
+    return Program(job.algorithm(), problems, job.budget, job.record, device, workers=1)
+
+
+def compiled_rows(
+    program: Program,
+    jobs: Sequence[Job],
+    problems: Sequence[Problem],
+    beside: Sequence[Problem],
+    progress: Callable[[int], None] = lambda evaluations: None,
+) -> list[list[Row]]:
+    """Return the rows of jobs that differ in their problems only; `beside` are the problems of the program."""
+    numbers = [next(k for k, other in enumerate(beside) if other is problem) for problem in problems]
+    ended = 0
+
+    def done(runs: int) -> None:
+        nonlocal ended
+        ended += runs
+        progress(ended * jobs[0].budget)
+
+    found = program(np.array(jobs[0].runs), jobs[0].seed, numbers, done)
+    return [_compiled_rows(*one) for one in zip(jobs, problems, found, strict=True)]
+
+
+def _compiled_rows(job: Job, problem: Problem, endings: Endings) -> list[Row]:
+    rows = []
+    for k, run in enumerate(job.runs):
+        with float64():  # a user's function may be of JAX's own, and must not fall back to 32 bits
+            ending = endings.ending(k, partial(constraints_at, problem))
+        rows.append(row_of(job, run, ending, problem.tolerance, ending.history))
+    return rows
 
 
 PROGRESS_EVERY = 0.5  # seconds
@@ -96,7 +136,7 @@ class Bench:
         self._lock = threading.RLock()  # around problems and programs
         self._stack = ExitStack()
         self._problems: dict[tuple[Any, ...], Problem] = {}
-        self._programs: dict[str, Future[Any]] = {}
+        self._programs: dict[str, Future[Program]] = {}
         self._compiling = 0  # programs
         self._ahead = ThreadPoolExecutor()  # compiles programs before their first job arrives
         self._gpu = threading.Lock()  # one program at a time runs on it, while others are compiled
@@ -129,19 +169,15 @@ class Bench:
             if job.engine == "host":
                 rows = list(host_rows(job, problem, self._progress(job)))
             else:
-                from .compiled_runs import rows_one_at_a_time
-
-                program = self._one_at_a_time(job, beside)
+                program, problems = self._program(job, beside), self._problems_of(beside)
                 compiling = time.perf_counter() - began
-                rows = list(rows_one_at_a_time(job, problem, program, self._progress(job)))
+                rows = compiled_rows(program, [job], [problem], problems, self._progress(job))[0]
         except Exception as error:
             rows = _failures(job, error)
         self._finished(job, rows, time.perf_counter() - began - compiling, compiling)
 
     def _side_by_side(self, jobs: Sequence[Job], problems: Sequence[Problem], beside: Sequence[dict[str, Any]]) -> None:
         import jax
-
-        from .compiled_runs import compile_side_by_side, rows_side_by_side
 
         device = jobs[0].device
         try:
@@ -151,11 +187,10 @@ class Bench:
             return
         began = ready = time.perf_counter()
         try:
-            together = self._problems_of(beside)
-            self._compiled(jobs[0], lambda: compile_side_by_side(jobs, together))
+            program, together = self._program(jobs[0], beside), self._problems_of(beside)
             with self._gpu:
                 ready = time.perf_counter()
-                found = rows_side_by_side(jobs, problems, together)
+                found = compiled_rows(program, jobs, problems, together)
         except Exception as error:
             found = [_failures(job, error) for job in jobs]
         ended = time.perf_counter()
@@ -204,18 +239,17 @@ class Bench:
     def _problems_of(self, described: Sequence[dict[str, Any]]) -> list[Problem]:
         return [self._problem(Source(**one["source"]), Job.from_content(one["content"])) for one in described]
 
-    def _one_at_a_time(self, job: Job, beside: Sequence[dict[str, Any]]) -> Any:
-        from .compiled_runs import OneAtATime
-
-        return self._compiled(job, lambda: OneAtATime(job, self._problems_of(beside)))
+    def _program(self, job: Job, beside: Sequence[dict[str, Any]]) -> Program:
+        """Return the program of a job, for all problems in `beside`; threads may call it together."""
+        return self._compiled(job, lambda: compiled_program(job, self._problems_of(beside)))
 
     def _compile_ahead(self, beside: Sequence[dict[str, Any]]) -> None:
         job = Job.from_content(beside[0]["content"])
         with self._lock:
             if job.program not in self._programs:
-                self._ahead.submit(self._one_at_a_time, job, beside)  # its jobs will meet an error again
+                self._ahead.submit(self._program, job, beside)  # its jobs will meet an error again
 
-    def _compiled(self, job: Job, compile: Callable[[], Any]) -> Any:
+    def _compiled(self, job: Job, compile: Callable[[], Program]) -> Program:
         """Return the program of a job, compiled by the first thread that needs it; an error is raised in all."""
         with self._lock:
             first = job.program not in self._programs
