@@ -12,7 +12,7 @@ from ppsde.commands.watch import picture
 from ppsde.experiments import Store
 from ppsde.experiments.leases import Leases, Runner
 from ppsde.experiments.rows import ROW, packed, sealed
-from ppsde.experiments.store import Cell, new_store, status_of
+from ppsde.experiments.store import CellStatus, new_store, status_of
 
 JOBS = [a_job(problem={"suite": "cec2017", "name": name}) for name in ("C01", "C02", "C03")]
 
@@ -27,8 +27,8 @@ def test_cells_count_runs_done_failed_and_in_progress(tmp_path: Path) -> None:
         leases = Leases(store.database, Runner("a", "elsewhere", 1, ""), clock=lambda: 1e9 + 5)
         leases.claim([(fourth.id, 3)])
         found = status_of(store, clock=lambda: 1e9 + 5)
-        assert found.cells[0] == Cell("mine", "C01", 10, wanted=2, done=2, failed=0, running=0)
-        assert found.cells[3] == Cell("mine", "C04", 10, wanted=3, done=0, failed=0, running=1)
+        assert found.cells[0] == CellStatus("mine", "C01", 10, wanted=2, done=2, failed=0, running=0)
+        assert found.cells[3] == CellStatus("mine", "C04", 10, wanted=3, done=0, failed=0, running=1)
         assert (found.runners, found.evaluations, found.budget) == (1, 6000, 9000)
         assert found.rate == pytest.approx(2 * 2000 / 5), "two jobs in the five seconds since the first was finished"
         assert found.seconds_left == pytest.approx(3000 / 800)

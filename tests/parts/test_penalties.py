@@ -7,7 +7,7 @@ import pytest
 from handmade import LOST, points
 
 from ppsde.arrays import HUGE
-from ppsde.parts.penalties import Adaptive, Distance, Dynamic, SelfAdaptive, extent, scaled
+from ppsde.parts.penalties import AdaptivePenalty, Distance, Dynamic, SelfAdaptive, extent, scaled
 from ppsde.parts.rules import accepts, gain, ranking
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
@@ -15,7 +15,7 @@ from ppsde.streams import NumpyStream
 EARLY = np.asarray(0.01)
 
 
-def weight(technique: Dynamic | Adaptive, population: Population) -> float:
+def weight(technique: Dynamic | AdaptivePenalty, population: Population) -> float:
     return float(technique.rule(population, EARLY, NumpyStream(1)).weight)
 
 
@@ -29,7 +29,7 @@ def test_the_dynamic_weight_grows_with_the_square_of_the_generation() -> None:
     assert ranking(technique.rule(table, EARLY, NumpyStream(1)), table).tolist() == [1, 0]  # 0 + 6.25 above 5
 
 
-def run(technique: Adaptive, population: Population, generations: int) -> Adaptive:
+def run(technique: AdaptivePenalty, population: Population, generations: int) -> AdaptivePenalty:
     for _ in range(generations):
         technique = technique.after(population, EARLY)
     return technique
@@ -40,7 +40,7 @@ BEST_INFEASIBLE = points((1e-12, 1), (0, 5))
 
 
 def test_the_adaptive_weight_grows_while_the_best_is_infeasible_for_ten_generations() -> None:
-    technique = run(Adaptive.fresh(), BEST_INFEASIBLE, 9)
+    technique = run(AdaptivePenalty.fresh(), BEST_INFEASIBLE, 9)
     assert weight(technique, BEST_INFEASIBLE) == 1.0
     technique = run(technique, BEST_INFEASIBLE, 1)
     assert weight(technique, BEST_INFEASIBLE) == 1.5
@@ -48,13 +48,13 @@ def test_the_adaptive_weight_grows_while_the_best_is_infeasible_for_ten_generati
 
 
 def test_the_adaptive_weight_falls_while_the_best_is_feasible_for_ten_generations() -> None:
-    technique = run(Adaptive.fresh(), BEST_FEASIBLE, 9)
+    technique = run(AdaptivePenalty.fresh(), BEST_FEASIBLE, 9)
     assert weight(technique, BEST_FEASIBLE) == 1.0
     assert weight(run(technique, BEST_FEASIBLE, 3), BEST_FEASIBLE) == 0.5**3
 
 
 def test_the_adaptive_weight_stays_while_the_best_is_now_feasible_and_now_not() -> None:
-    technique = run(Adaptive.fresh(), BEST_FEASIBLE, 10)
+    technique = run(AdaptivePenalty.fresh(), BEST_FEASIBLE, 10)
     mixed = run(technique, BEST_INFEASIBLE, 9)
     assert weight(mixed, BEST_FEASIBLE) == weight(technique, BEST_FEASIBLE) == 0.5
     assert weight(run(mixed, BEST_INFEASIBLE, 1), BEST_FEASIBLE) == 0.75
@@ -63,7 +63,7 @@ def test_the_adaptive_weight_stays_while_the_best_is_now_feasible_and_now_not() 
 def test_the_best_is_the_one_under_the_present_weight() -> None:
     # The infeasible one, 4 + weight, is the best of both only while the weight is below 0.6.
     table = points((1, 4), (0, 4.6))
-    technique = run(Adaptive.fresh(), table, 10)
+    technique = run(AdaptivePenalty.fresh(), table, 10)
     assert weight(technique, table) == 0.5 and technique.feasible.all()
     technique = run(technique, table, 9)
     assert weight(technique, table) == 0.5 and technique.feasible.sum() == 1
@@ -71,12 +71,12 @@ def test_the_best_is_the_one_under_the_present_weight() -> None:
 
 
 def test_the_adaptive_weight_stays_in_its_limits() -> None:
-    assert weight(run(Adaptive.fresh(), BEST_FEASIBLE, 60), BEST_FEASIBLE) == 1e-10
-    assert weight(run(Adaptive.fresh(), BEST_INFEASIBLE, 90), BEST_INFEASIBLE) == 1e10
+    assert weight(run(AdaptivePenalty.fresh(), BEST_FEASIBLE, 60), BEST_FEASIBLE) == 1e-10
+    assert weight(run(AdaptivePenalty.fresh(), BEST_INFEASIBLE, 90), BEST_INFEASIBLE) == 1e10
 
 
 def test_a_population_without_values_has_no_feasible_best() -> None:
-    assert weight(run(Adaptive.fresh(), points(LOST, LOST), 10), BEST_FEASIBLE) == 1.5
+    assert weight(run(AdaptivePenalty.fresh(), points(LOST, LOST), 10), BEST_FEASIBLE) == 1.5
 
 
 # Tessema and Yen's fitness

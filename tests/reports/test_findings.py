@@ -10,7 +10,7 @@ import pytest
 from reports.made_up import a_job, a_store, entries_of
 
 from ppsde.experiments import Store
-from ppsde.experiments.store import Cell, StudyStatus, new_store
+from ppsde.experiments.store import CellStatus, StudyStatus, new_store
 from ppsde.reports import Findings, Study, find, gather
 from ppsde.reports.study import StudyProblem
 from ppsde.stats import Outcomes, Records
@@ -149,7 +149,7 @@ def test_what_differs_by_rounding_is_a_tie() -> None:
         cells = {"a": Outcomes(first), "b": Outcomes(second)}
         records = {a: Records([10], runs.f[:, None]) for a, runs in cells.items()}
         problem = StudyProblem("C01", "C01", 10, 10, 1)
-        done = [Cell(a, "C01", 10, 3, 3, 0, 0) for a in "ab"]
+        done = [CellStatus(a, "C01", 10, 3, 3, 0, 0) for a in "ab"]
         standing = StudyStatus(done, [], 0, 60, 60, None)
         return Study("s", ("a", "b"), (problem,), {"C01": cells}, {"C01": records}, standing, {})
 
