@@ -72,25 +72,23 @@ def bad_in_a_corner(name: str) -> Callable[[np.ndarray], Any]:
     return lambda x: misbehave(x) if float(x[0]) > 1.2 else good(x)
 
 
-def problem_file(folder: Path, name: str, always: bool) -> Path:
-    """A problem file for a study, whose function misbehaves in the corner, or always."""
-    file = folder / "bad.py"
-    file.write_text(
-        "import ppsde\nfrom test_every_front import BAD, BOUNDS, bad_in_a_corner\n"
-        f"fun = BAD[{name!r}][0] if {always} else bad_in_a_corner({name!r})\n"
-        "problem = ppsde.Problem(fun, BOUNDS)\n"
-    )
-    return file
-
-
-def study_row(folder: Path, name: str, always: bool, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The result of a job on the host engine."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
-    file = problem_file(folder, name, always)
-    plan = Plan(["pps-de"], problems=[f"{file}:problem"], runs=1, budget=BUDGET, seed=SEED, engine="host")
-    run(plan, folder / "study.db", progress=False)
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The results of jobs on the host engine: by name where the function misbehaves in the corner, or always."""
+    folder = tmp_path_factory.mktemp("study")
+    lines = ["import ppsde", "from test_every_front import BAD, BOUNDS, bad_in_a_corner"]
+    for k, name in enumerate(BAD):
+        lines.append(f"corner_{k} = ppsde.Problem(bad_in_a_corner({name!r}), BOUNDS)")
+        lines.append(f"always_{k} = ppsde.Problem(BAD[{name!r}][0], BOUNDS)")
+    (folder / "bad.py").write_text("\n".join(lines))
+    problems = [f"{folder}/bad.py:{kind}_{k}" for kind in ("corner", "always") for k in range(len(BAD))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
+        plan = Plan(["pps-de"], problems=problems, runs=1, budget=BUDGET, seed=SEED, engine="host")
+        run(plan, folder / "study.db", progress=False)
     with Store(folder / "study.db") as store:
-        return next(iter(store.results()))
+        found = {result.problem.partition(":")[2]: result for result in store.results()}
+    return {f"{kind} {name}": found[f"{kind}_{k}"] for kind in ("corner", "always") for k, name in enumerate(BAD)}
 
 
 def asked_and_told(fun: Callable[[np.ndarray], Any]) -> Any:
@@ -106,9 +104,7 @@ def asked_and_told(fun: Callable[[np.ndarray], Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_point_that_fails_costs_itself_alone_on_every_front(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_point_that_fails_costs_itself_alone_on_every_front(name: str, tmp_path: Path, rows: dict[str, Any]) -> None:
     fun, words = bad_in_a_corner(name), BAD[name][1]
     settings: dict[str, Any] = {"max_evaluations": BUDGET, "rng": SEED}
     called = ppsde.minimize(fun, BOUNDS, **settings)
@@ -131,14 +127,14 @@ def test_a_point_that_fails_costs_itself_alone_on_every_front(
     with pytest.warns(RuntimeWarning, match="the host engine is used"):
         batch = ppsde.solve_batch(ppsde.Problem(fun, BOUNDS), runs=1, max_evaluations=BUDGET, seed=SEED)
     assert bits(told.x) == bits(called.x) == bits(batch.x[0]) and told.n_failed == called.n_failed
-    row = study_row(tmp_path, name, False, monkeypatch)
+    row = rows[f"corner {name}"]
     assert row.status == "ok" and bits(row.arrays["x"]) == bits(called.x)
     assert int(row.arrays["failed_evaluations"]) == called.n_failed
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_front(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, rows: dict[str, Any]
 ) -> None:
     fun, words = BAD[name]
     words = words.removeprefix("MalformedValue: ")
@@ -155,13 +151,13 @@ def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_
             with pytest.raises(ValueError) as caught:
                 call()
         assert str(caught.value).startswith(words), front
-    row = study_row(tmp_path, name, True, monkeypatch)
+    row = rows[f"always {name}"]
     assert row.status == "failed" and row.message.startswith(f"MalformedValue: {words}")
 
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, rows: dict[str, Any]
 ) -> None:
     fun, words = BAD[name]
     called = ppsde.minimize(fun, BOUNDS, max_evaluations=BUDGET, rng=SEED)
@@ -171,7 +167,7 @@ def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
         warnings.simplefilter("ignore", RuntimeWarning)
         batch = ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, seed=SEED)
     assert batch.evaluations.tolist() == [100, 100] and np.isinf(batch.violation).all()
-    row = study_row(tmp_path, name, True, monkeypatch)
+    row = rows[f"always {name}"]
     assert row.status == "failed" and row.message == f"every evaluation failed (100); the first with {words}"
 
 

@@ -153,7 +153,7 @@ def solve_batch(
         message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         endings = [_on_the_host(request, numbers, record) for request in requests]
-    compile_seconds, run_seconds = ready - began, time.perf_counter() - ready
+    compile_seconds, run_seconds = ready - began if reason is None else 0.0, time.perf_counter() - ready
     results = [
         BatchResult.of(p, ended, compile_seconds, run_seconds) for p, ended in zip(problems, endings, strict=True)
     ]
