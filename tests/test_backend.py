@@ -52,7 +52,7 @@ def test_a_jitted_function_is_compiled_by_itself_and_anything_else_is_not(monkey
     assert len(calls) == 1
 
 
-def test_the_same_seed_gives_the_same_bits_and_first_points_are_kept() -> None:
+def test_the_same_seed_gives_the_same_bits_and_first_points_are_used() -> None:
     first, again = (ppsde.minimize(fun, BOX, backend="jax", x0=[1.0, 0.25, -0.25], **QUICK) for _ in range(2))
     assert first.x.tobytes() == again.x.tobytes()
     assert first.history["f"][0] <= 1.125 + 1e-12, "x0 is the optimum"
@@ -74,8 +74,8 @@ def test_failures_are_counted_and_never_best() -> None:
     ("arguments", "words"),
     [
         ({"backend": "torch"}, "backend must be one of 'auto', 'numpy', 'jax'; got 'torch'"),
-        ({"backend": "jax", "callback": print}, "cannot honour callback"),
-        ({"backend": "jax", "workers": 2}, "cannot honour workers"),
+        ({"backend": "jax", "callback": print}, "does not support callback"),
+        ({"backend": "jax", "workers": 2}, "does not support workers"),
         ({"backend": "jax", "max_time": 5.0, "integrality": True}, "max_time, integrality or log"),
     ],
 )

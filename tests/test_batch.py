@@ -101,7 +101,7 @@ def test_a_second_call_compiles_nothing(together):
     assert bits(again[0].x) == bits(together[0].x)
 
 
-def test_a_program_is_kept_on_disk_and_the_setting_of_jax_left_alone(tmp_path, monkeypatch):
+def test_a_program_is_stored_on_disk_and_the_setting_of_jax_left_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
     jax.clear_caches()
     mine = ppsde.Problem(lambda x: ((x - 0.25) ** 2).sum(axis=1), [(-5.0, 5.0)] * 2, vectorized=True)

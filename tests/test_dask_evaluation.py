@@ -131,7 +131,7 @@ def test_workers_killed_again_and_again_change_nothing(client: Any) -> None:
     assert bits(result.population.x) == bits(alone.population.x)
 
 
-def test_time_is_kept_there_too(client: Any) -> None:
+def test_the_time_limit_holds_there_too(client: Any) -> None:
     def hangs(x):
         time.sleep(1000 if x[0] == 1 else 0)
         return x[0]
@@ -147,7 +147,7 @@ def test_evaluations_that_still_run_when_the_time_is_up_are_ended_there(client: 
     assert all_gone(os.environ[MARK], "ppsde.evaluation")
 
 
-def test_a_cluster_that_goes_away_is_an_error_and_what_was_found_is_kept() -> None:
+def test_a_cluster_that_goes_away_is_an_error_with_the_result_so_far() -> None:
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50

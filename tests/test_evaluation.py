@@ -148,7 +148,7 @@ def test_the_function_cannot_change_the_points():
     assert (one.x**2).sum() == one.fun
 
 
-def test_failures_are_kept_up_to_a_limit():
+def test_failures_are_listed_up_to_a_limit():
     problem = ppsde.Problem(lambda x: x[0] if x[0] > 0 else 1 / 0, BOX)
     evaluate = Evaluate(evaluator_for(problem))
     x = np.zeros((501, 2))

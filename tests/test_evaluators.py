@@ -232,7 +232,7 @@ def test_chunks_are_even_and_miss_nothing(n: int, size: int, expected: list[int]
 # --- what belongs to the user stays the user's --------------------------------------------------------------
 
 
-def test_an_executor_that_is_shut_down_is_an_error_and_what_was_found_is_kept() -> None:
+def test_an_executor_that_is_shut_down_is_an_error_with_the_result_so_far() -> None:
     executor = ThreadPoolExecutor(2)
 
     def callback(intermediate_result: object) -> None:
@@ -243,7 +243,7 @@ def test_an_executor_that_is_shut_down_is_an_error_and_what_was_found_is_kept() 
     assert caught.value.x is None and caught.value.result.nfev == 40 and np.isfinite(caught.value.result.fun)
 
 
-def test_an_executor_whose_worker_dies_is_an_error_and_what_was_found_is_kept() -> None:
+def test_an_executor_whose_worker_dies_is_an_error_with_the_result_so_far() -> None:
     def deadly(x):
         if x[0] > 4.9:
             os._exit(1)
@@ -258,7 +258,7 @@ def test_an_executor_whose_worker_dies_is_an_error_and_what_was_found_is_kept() 
     assert np.isfinite(caught.value.result.fun)
 
 
-def test_limits_are_kept_inside_the_workers_of_an_executor(threads: Executor, processes: Executor) -> None:
+def test_limits_hold_inside_the_workers_of_an_executor(threads: Executor, processes: Executor) -> None:
     def now_and_then_deadly(x):
         if x[0] > 4.5:
             os._exit(1)

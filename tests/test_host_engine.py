@@ -60,7 +60,7 @@ def test_rows_not_wanted_cost_nothing_and_the_last_request_is_cut(budget, asked)
     assert finish(run, values) == asked and run.evaluations == budget
 
 
-def test_the_best_point_is_kept_by_violation_first():
+def test_the_best_point_is_chosen_by_violation_first():
     run = Run(EveryOther(), Task(LOWER, UPPER, 600), seed=1, tolerance=0.0)
     seen = []
 
@@ -99,7 +99,7 @@ def test_a_run_in_which_everything_fails_gives_up():
         run.supply(*nothing(np.zeros((1, 2))))
 
 
-def test_the_answer_is_what_the_algorithm_reports_of_its_state_and_of_what_was_kept():
+def test_the_answer_is_what_the_algorithm_reports_of_its_state_and_best_member():
     run = Run(EveryOther(), Task(LOWER, UPPER, 600), seed=1, tolerance=0.0)
     assert run.answer is None
     kept = []

@@ -1,4 +1,4 @@
-"""Programs kept on disk: used again while they are what was kept, made again when they are not."""
+"""Programs stored on disk: used again while their checksum is right, compiled again when it is not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ jax = pytest.importorskip("jax")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where programs are kept, also those that take no time to compile."""
+    """The folder of stored programs, also of those that take no time to compile."""
     monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
     before = jax.config.jax_persistent_cache_min_compile_time_secs
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -34,7 +34,7 @@ def compiled() -> Any:
         return jax.jit(lambda x: 3.0 * x + 0.125).lower(1.0).compile()
 
 
-def compile_anew() -> None:
+def compile_again() -> None:
     assert compiled()(2.0) == 6.125
 
 
@@ -44,10 +44,10 @@ def entry_in(folder: Path) -> Path:
 
 
 def test_a_program_is_read_again_and_its_file_left_alone(folder: Path) -> None:
-    compile_anew()
+    compile_again()
     entry = entry_in(folder)
     before = entry.stat().st_mtime_ns
-    compile_anew()
+    compile_again()
     assert entry.stat().st_mtime_ns == before
     assert sorted(folder.iterdir()) == [entry, entry.with_name(entry.name + ".sha256")]
 
@@ -56,7 +56,7 @@ def test_a_program_is_read_again_and_its_file_left_alone(folder: Path) -> None:
 def test_a_damaged_program_is_compiled_again_without_a_warning_and_replaced(
     folder: Path, damage: str, recwarn: pytest.WarningsRecorder
 ) -> None:
-    compile_anew()
+    compile_again()
     entry = entry_in(folder)
     whole = entry.read_bytes()
     other = bytes([whole[len(whole) // 2] ^ 1])
@@ -65,10 +65,10 @@ def test_a_damaged_program_is_compiled_again_without_a_warning_and_replaced(
     if damage == "never finished":  # by a process that was killed a while ago
         entry.with_name(entry.name + ".sha256").unlink()
         os.utime(entry, (time.time() - 2 * program_cache.IN_WORK,) * 2)
-    compile_anew()
+    compile_again()
     assert len(entry_in(folder).read_bytes()) > len(whole) // 2
     after = entry_in(folder).read_bytes()
-    compile_anew()
+    compile_again()
     assert entry_in(folder).read_bytes() == after, "and the new one is used"
     assert [str(w.message) for w in recwarn if "cache" in str(w.message)] == []
 

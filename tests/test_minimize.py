@@ -126,7 +126,7 @@ def test_success_is_false_where_no_feasible_point_was_found():
     assert result.x_least_violation is not None and "NOT FEASIBLE" in str(result)
 
 
-def test_names_of_constraints_are_shown_and_told_apart():
+def test_names_of_constraints_are_shown_and_made_distinct():
     problem = ppsde.Problem(
         lambda x: (x[0], [1.0, 2.0], [3.0]), BOX, constraint_names=["stress", "stress", "mass"], name="named"
     )

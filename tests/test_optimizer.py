@@ -8,7 +8,7 @@ import ppsde
 BOX = [(-5.0, 5.0)] * 3
 
 
-def test_asking_again_gives_the_same_points_until_they_are_told():
+def test_asking_again_gives_the_same_points_until_tell_is_called():
     optimizer = ppsde.Optimizer(BOX, max_evaluations=100, rng=1)
     first = optimizer.ask()
     first[:] = 99.0  # what is handed out is a copy

@@ -88,7 +88,7 @@ def test_all_at_once_harm_only_themselves(pool: Pool) -> None:
     assert statuses == ["ok", *["crashed"] * 2, "ok", "timeout", *["crashed"] * 2, "ok", "memory", "ok"]
 
 
-def test_who_died_in_time_is_not_called_late_however_late_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_died_in_time_is_no_timeout_however_late_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     hear, limit = Supervisor.news, 1.0
     began = time.monotonic()
 

@@ -82,7 +82,7 @@ def test_nothing_is_shown_when_not_wanted(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_end_of_a_run_is_always_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_a_run_is_always_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     minimize(Problem(lambda x: x[0], [(0, 1)], name="line"), max_evaluations=123, rng=1, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""

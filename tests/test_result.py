@@ -99,7 +99,7 @@ def test_a_constraint_without_a_value_is_named(g: list[float], h: list[float], w
     assert result.failures[0].reason == f"NotFinite: {words}" and not result.success
 
 
-def test_what_ended_the_run_is_told() -> None:
+def test_the_cause_of_the_end_is_reported() -> None:
     def stop(intermediate_result: object) -> None:
         raise StopIteration
 

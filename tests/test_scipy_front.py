@@ -220,7 +220,7 @@ def test_a_function_that_fails_at_some_points_is_survived():
     assert result.success and result.fun < 1e-6 and result.n_failed > 0
 
 
-def test_a_function_that_always_fails_is_told():
+def test_a_function_that_always_fails_is_reported():
     def fun(x):
         raise RuntimeError("never")
 

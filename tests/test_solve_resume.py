@@ -86,4 +86,4 @@ def test_what_cannot_be_resumed_is_said_in_one_line(file: Path, capsys: pytest.C
         assert words in said and said.count("\n") == 1
     capsys.readouterr()
     assert main(["solve", "disc.py:other", "--quiet", "--resume", "run.ppsde"]) == 2
-    assert "it is of a problem with bounds" in capsys.readouterr().err
+    assert "it belongs to a problem with bounds" in capsys.readouterr().err

@@ -206,7 +206,7 @@ def test_a_point_at_a_time_rows_at_a_time_and_several_workers_give_the_same_bits
         assert bits(one.population.x) == bits(other.population.x) and bits(one.x) == bits(other.x)
 
 
-def test_names_of_scipy_constraints_are_kept():
+def test_names_of_scipy_constraints_are_preserved():
     constraint = {"type": "ineq", "fun": lambda x: x[0] - 1}
     result = ppsde.minimize(lambda x: x.sum(), BOX, constraints=constraint, max_evaluations=200, rng=1, **KINDS)
     assert list(result.constr_violation) == ["c0 >= 0"]

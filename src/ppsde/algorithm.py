@@ -1,9 +1,9 @@
-"""The interface of algorithms: `Algorithm`, what it may know (`Task`) and what it may request (`Ask`).
+"""The interface of algorithms: `Algorithm`, the `Task` that it gets, and the `Ask` by which it wants only some rows.
 
 An algorithm is a frozen dataclass of settings with two coroutines. `start` makes the first state, `generation` the
-next one; each asks for evaluations with `points = yield x` and gets a `Population` back, row for row. States are
-frozen dataclasses of arrays holding at least `population` and `generation` (how many were made). An algorithm never
-sees the objective, draws random numbers from `rng` alone, and stores nothing outside its state.
+next one; each asks for evaluations with `points = yield x` and gets a `Population` with the same rows. States are
+frozen dataclasses of arrays with at least the fields `population` and `generation` (how many were made). An algorithm
+never sees the objective, draws random numbers from `rng` alone, and stores nothing outside its state.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ class Task:
     lower: Array  # (d,)
     upper: Array  # (d,)
     max_evaluations: int
-    x0: Array | None = None  # (k, d), points that the first population must hold
+    x0: Array | None = None  # (k, d), points that the first population must contain
 
     @property
     def dimension(self) -> int:
+        """Number of variables."""
         return int(self.lower.shape[0])
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A request to evaluate the rows where `wanted` holds; the others cost nothing and come back not valid."""
+    """A request to evaluate only the rows where `wanted` is True; the others cost nothing and are not valid."""
 
     x: Array  # (n, d)
     wanted: Array  # (n,) bool
@@ -46,7 +47,7 @@ Coroutine = Generator[Wanted, Population, State]
 
 
 class Algorithm(Protocol):
-    """Settings, and the two coroutines that use them."""
+    """The methods of an algorithm, whose settings are its fields."""
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
         """Make the first state."""
@@ -55,11 +56,11 @@ class Algorithm(Protocol):
         """Make the next state from this one."""
 
     def answer(self, state: State, best_member: Population) -> Population:
-        """The one point (a row) that the original program reports after this state.
+        """Return the point (one row) that the original program reports after this state.
 
-        `best_member` is the best point that ever was in a population. Users get the best point ever evaluated; this one
-        is for comparing with published tables.
+        `best_member` is the best point that ever was in a population. It serves to compare with published tables; the
+        result of a run is the best point ever evaluated.
         """
 
     def watch(self, state: State) -> dict[str, Array]:
-        """Numbers worth recording along a run, such as the stage and epsilon."""
+        """Return numbers to record after each generation, by name, such as the stage and epsilon."""

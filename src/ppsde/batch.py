@@ -1,4 +1,4 @@
-"""Many runs at once: a batch of one method on one problem, or on several, compiled by JAX."""
+"""`solve_batch`: many runs of a method on one or several problems, as one program compiled by JAX."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .request import Request
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What the runs of a batch found, a row per run.
+    """Results of the runs of a batch, a row per run.
 
+    `x`, `f` and `violation` are those of the best point ever evaluated. `answer_*` are those of the point that the
+    method's original program reports, such as the best of its last population, for comparing with published tables.
     `record` has columns (runs, record) along the runs: `evaluations`, `f` and `violation` of the best so far,
-    `feasible_share` of the population, and what the method itself watches, such as `stage` and `epsilon`. Its k-th
-    entries are of the last generation that ended within the k-th part of the budget, NaN where none did.
-    `answer_*` is what the method's original program reports, such as the best of its last population, for comparing
-    with published tables; `x`, `f` and `violation` are of the best point ever evaluated.
+    `feasible_share` of the population, and numbers of the method itself, such as `stage` and `epsilon`. Entry k is that
+    of the last generation that ended within the k-th part of the budget, NaN if none did.
     """
 
     problem: Problem
@@ -39,12 +39,12 @@ class BatchResult:
     answer_violation: np.ndarray
     evaluations: np.ndarray  # (runs,)
     record: dict[str, np.ndarray]
-    compile_seconds: float  # of the program, which serves every problem of the call
-    run_seconds: float  # likewise
+    compile_seconds: float  # of the program for all problems of the call
+    run_seconds: float  # of all runs of the call
 
     @classmethod
     def of(cls, problem: Problem, endings: Endings, compile_seconds: float, run_seconds: float) -> BatchResult:
-        """The batch that the endings of its runs make."""
+        """Return the result made from the endings of the runs."""
         return cls(problem, **vars(endings), compile_seconds=compile_seconds, run_seconds=run_seconds)
 
     @property
@@ -96,33 +96,33 @@ def solve_batch(
     device: Any = None,
     options: dict[str, Any] | None = None,
 ) -> BatchResult | list[BatchResult]:
-    """Run a method many times at once, as one program of 64-bit floats on the CPU or a GPU.
+    """Run a method many times, as one compiled program of 64-bit floats on the CPU or a GPU.
 
     Parameters
     ----------
     problem : Problem, or several of one dimension
-        Its function is written in array code that JAX can trace: those of the built-in suites, or your own, of one
-        point or vectorised. Several share one program. What cannot be traced runs on the host engine, run by run,
+        JAX must be able to trace the function, of one point or vectorised, as it can for all built-in suites. Several
+        problems share one program. If a function cannot be traced, the host engine does the runs one after another,
         with a warning that says why.
     method : str
         One of `ppsde.ALGORITHMS`.
     runs : int, or a sequence of run numbers
-        25 means the runs 0 to 24. A run is the same, bit for bit, whatever runs are beside it; on a CPU also whatever
-        problems, on a GPU with the same problems.
+        25 means the runs 0 to 24. A run has the same result, bit for bit, whichever other runs are in the batch; on a
+        CPU also whichever other problems, on a GPU only with the same problems.
     max_evaluations : int, optional
-        Per run; 20000 times the number of variables if not given.
+        The budget of each run; the default is 20000 times the number of variables.
     seed : int
-        Of the whole batch; each run has its own numbers.
+        Seed of the batch; seed and run number together determine the random numbers of a run.
     record : int
-        How many rows are kept along each run.
+        Number of rows recorded along each run.
     device : a jax device, or 'cpu' or 'gpu', optional
-        The default one if not given.
+        JAX's default device if None.
     options : dict, optional
         Settings of the method, by name.
 
     Returns
     -------
-    BatchResult, or a list of them where several problems were given
+    BatchResult, or a list of them if several problems were passed
 
     Examples
     --------
@@ -161,13 +161,13 @@ def solve_batch(
 
 
 def _on_the_host(request: Request, numbers: np.ndarray, record: int) -> Endings:
-    """The runs of one problem one after another on the host engine."""
+    """Return the endings of the runs on one problem, one after another on the host engine."""
     runs = [replace(request, number=number).run() for number in numbers.tolist()]
     return Endings.of([drive(run, request.problem) for run in runs], request.budget, record)
 
 
 class _Same:
-    """A problem as a key: the same object is the same key."""
+    """A problem as a key of a cache: equal only to itself, by identity."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -1,4 +1,4 @@
-"""Constraints in SciPy's forms, as the native (f, g, h): each callable is called once per point."""
+"""SciPy's constraints, converted to a function that returns (f, g, h) and calls each callable once per point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .problem import MalformedValue, reals
 
 @dataclass(frozen=True)
 class Constraint:
-    """lower <= c(x) <= upper, for the components of one callable; equal limits make an equality."""
+    """The constraint lower <= c(x) <= upper on the components of one callable; equal limits make an equality."""
 
     fun: Callable[[np.ndarray], Any]
     lower: np.ndarray
@@ -21,7 +21,7 @@ class Constraint:
     label: str
 
     def split(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """g and h of the values c (..., k)."""
+        """Return g and h from the values c (..., k)."""
         lower, upper, equal = self._sides(c.shape[-1])
         above = np.isfinite(upper) & ~equal
         below = np.isfinite(lower) & ~equal
@@ -29,7 +29,7 @@ class Constraint:
         return g, c[..., equal] - lower[equal]
 
     def names(self, k: int) -> tuple[list[str], list[str]]:
-        """Names of what `split` gives."""
+        """Return the names of the inequalities and equalities of `split`, for k components."""
         lower, upper, equal = self._sides(k)
         part = [self.label if k == 1 else f"{self.label}[{j}]" for j in range(k)]
         above = [f"{part[j]} <= {upper[j]:g}" for j in range(k) if np.isfinite(upper[j]) and not equal[j]]
@@ -47,7 +47,7 @@ class Constraint:
 
 
 class Combined:
-    """An objective and constraints of their own as one function returning (f, g, h)."""
+    """An objective and separate constraints as one function that returns (f, g, h)."""
 
     def __init__(self, fun: Callable[[Any], Any], limits: Sequence[Constraint], vectorized: bool) -> None:
         self._fun, self._limits, self._vectorized = fun, limits, vectorized
@@ -56,7 +56,7 @@ class Combined:
     def __call__(self, x: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         f = self._fun(x)
         if isinstance(f, tuple):
-            raise MalformedValue("give constraints either as `constraints` or by returning (f, g, h), not both")
+            raise MalformedValue("pass constraints either as `constraints` or by returning (f, g, h), not both")
         values = [self._values(limit, x) for limit in self._limits]
         g, h = zip(*(limit.split(c) for limit, c in zip(self._limits, values, strict=True)), strict=True)
         if self.constraint_names is None:
@@ -69,17 +69,17 @@ class Combined:
         if not self._vectorized:
             return c.reshape(-1)
         if c.shape[:1] != x.shape[:1] or c.ndim > 2:
-            raise MalformedValue(f"{limit.label}: a vectorised constraint of {len(x)} rows gave shape {c.shape}")
+            raise MalformedValue(f"{limit.label}: a vectorised constraint of {len(x)} rows returned shape {c.shape}")
         return c.reshape(len(x), -1)
 
 
 def as_list(constraints: Any) -> list[Any]:
-    """One of SciPy's constraints, or several, as a list."""
+    """Return one of SciPy's constraints, or several, as a list."""
     return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
 
 
 def constraints_of(constraints: Any, dimension: int) -> list[Constraint]:
-    """SciPy's constraints (one or a sequence; objects or dicts) as limits on callables."""
+    """Convert SciPy's constraints, one or a sequence, objects or dicts; ValueError if one is not possible."""
     return [_limit(constraint, k, dimension) for k, constraint in enumerate(as_list(constraints))]
 
 

@@ -1,4 +1,4 @@
-"""A picture of one run: what it found and how it searched, over evaluations."""
+"""The figure of one run: best values and state of the search over evaluations."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-# From the palette of Okabe and Ito, told apart with every kind of colour vision.
+# From the palette of Okabe and Ito, distinct for every kind of colour vision.
 FEASIBLE, INFEASIBLE, OTHER, PUSH = "#0072B2", "#D55E00", "#000000", "#F0E442"
 
 
 def run_figure(history: Mapping[str, np.ndarray]) -> Any:
-    """A matplotlib Figure with a panel for each thing the history has; the push stage is shaded in all of them."""
+    """Return a matplotlib Figure with a panel for each known column of the history; the push stage is shaded."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -44,7 +44,7 @@ def run_figure(history: Mapping[str, np.ndarray]) -> Any:
 
 
 def _objective(axes: Any, history: Mapping[str, np.ndarray]) -> None:
-    """The best objective so far; what is not feasible is told apart, since its value says little."""
+    """Draw the best objective so far; dashed while it is not feasible, because its value means little then."""
     f, feasible = history["f"], history["violation"] == 0
     for label, colour, style, shown in (
         ("feasible", FEASIBLE, "solid", feasible),
@@ -73,7 +73,7 @@ def _share(axes: Any, history: Mapping[str, np.ndarray]) -> None:
 def _epsilon(axes: Any, history: Mapping[str, np.ndarray]) -> None:
     shown = np.isfinite(history["epsilon"])
     if "stage" in history:
-        shown &= history["stage"] != 0  # while pushing, constraints are ignored and there is no epsilon to speak of
+        shown &= history["stage"] != 0  # the push ignores constraints and does not use epsilon
     epsilon = np.where(shown, history["epsilon"], np.nan)
     axes.plot(history["evaluations"], epsilon, color=OTHER)
     _down_to_zero(axes, epsilon)
@@ -81,7 +81,7 @@ def _epsilon(axes: Any, history: Mapping[str, np.ndarray]) -> None:
 
 
 def _down_to_zero(axes: Any, values: np.ndarray) -> None:
-    """A logarithmic scale on which 0 can be seen too."""
+    """Set a logarithmic scale that also shows 0."""
     positive = values[(values > 0) & np.isfinite(values)]
     if positive.size:
         threshold = 10.0 ** np.ceil(np.log10(positive.min()))

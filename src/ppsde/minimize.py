@@ -25,7 +25,7 @@ from .request import Request, request_of
 if TYPE_CHECKING:
     from .result import Result
 
-CHECKPOINT_EVERY = 1.0  # seconds: states are stored rarely enough to cost little, and the journal has the rest
+CHECKPOINT_EVERY = 1.0  # seconds; each write costs time, and the journal has all evaluations in between
 BACKENDS = ("auto", "numpy", "jax")
 RECORD = 200  # rows of the history of a compiled run
 
@@ -55,80 +55,79 @@ def minimize(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = CHECKPOINT_EVERY,
 ) -> Result:
-    """Minimise a black box under constraints.
+    """Minimise a function subject to bounds and constraints, without derivatives.
 
     Parameters
     ----------
     fun : callable or Problem
         `fun(x)` returns the objective, or `(f, g, h)`: objective, inequalities `g <= 0` and equalities `h = 0`
-        from one call. A `Problem` brings its own bounds, constraints and tolerance.
+        from one call. A `Problem` has its own bounds, constraints and tolerance.
     bounds : scipy Bounds, sequence of pairs (low, high), or two arrays
     constraints : scipy NonlinearConstraint, LinearConstraint, dict, or a sequence of these
-        Two-sided limits and `lb == ub` (an equality) are fine. Each callable is called once per point.
+        Two-sided limits and `lb == ub` (an equality) are possible. Each callable is called once per point.
     method : str
         One of `ppsde.ALGORITHMS`.
     max_evaluations : int, optional
-        The budget, met exactly; 20000 times the number of variables if not given.
+        The budget, which is met exactly; the default is 20000 times the number of variables.
     rng : None, int, SeedSequence or Generator
-        The same seed gives the same bits.
+        The same seed gives the same result, bit for bit.
     vectorized : bool
         Whether `fun` (and every constraint) takes points as rows (n, d) and returns (n,) or (n, k) arrays.
     callback : callable, optional
         Called after each generation with the result so far; raising `StopIteration` ends the run.
     x0 : array (d,) or (k, d), optional
-        Points the first population must hold.
+        Points that the first population must contain.
     tolerance : float
-        How far an equality may be missed: feasible means `|h| <= tolerance`.
+        An equality holds if `|h| <= tolerance`.
     options : dict, optional
         Settings of the method, by name.
     progress : bool
         Whether to show a live display on standard error.
     workers : int, Executor, Dask Client or callable like map
-        What evaluates: 1 is this process, more are processes of our own (-1: as many as there are cores), in which
-        nothing that the function does can harm the run. The same seed gives the same bits with any of them.
+        Where points are evaluated: 1 means in this process, n > 1 in n worker processes (-1: as many as there are
+        cores), in which a crash of the function cannot harm the run. The result does not depend on it.
     eval_timeout : float, optional
-        Seconds that the evaluation of a point may take; then it is killed, and fails.
+        Seconds that the evaluation of a point may take; after that it is killed and counts as a failure.
     eval_memory : int, optional
-        Bytes that it may take beyond what its process already has; Linux only. Either limit needs a process that can
-        be killed, so with `workers=1` there is one beside this.
+        Bytes that the evaluation may use beyond those its process has in use already; Linux only. Either limit needs a
+        process that can be killed, so `workers=1` then starts one worker process.
     on_failure : str
-        'penalise' leaves a point that fails without values, and the search goes on; 'retry:n' tries it up to n times
-        more before; 'raise' raises an `EvaluationError`, which has the point in `x` and all that was found in
-        `result`.
+        'penalise': a point that fails has no values, and the search goes on. 'retry:n': the same, after up to n further
+        attempts. 'raise': an `EvaluationError` is raised, with the point as `x` and the result so far as `result`.
     max_time : float, optional
         Seconds after which the run ends. Evaluations running in other processes are abandoned then.
     integrality : bool or array (d,), optional
-        True or 1 where a variable is an integer; `fun` gets whole numbers there, and so does `x`.
+        True or 1 where a variable is an integer; `fun` gets, and the result has, whole numbers there.
     log : bool or array (d,), optional
-        True or 1 where a variable is searched in its logarithm; its bounds must be positive. `fun` gets, and `x0` and
-        the result hold, the variable itself.
+        True or 1 where the search uses the logarithm of a variable; its bounds must be positive. `fun` gets, and `x0`
+        and the result have, the variable itself.
     backend : str
-        'numpy' searches on the host, generation by generation. 'jax' makes the whole search one program on JAX's
-        default device, for a `fun` written with `jax.numpy` or plain operators, in 64 bits; the history has then 200
-        rows at most. 'auto' does so where `fun` is itself compiled by `jax.jit` and no argument asks for more than a
-        program can do. The two draw different random numbers.
+        'numpy' searches on the host, generation by generation. 'jax' compiles the whole search as one program of 64-bit
+        floats for JAX's default device; `fun` must be written with `jax.numpy` or plain operators, and the history has
+        at most 200 rows. 'auto' means 'jax' if `fun` is itself compiled by `jax.jit` and every argument is possible
+        with it, else 'numpy'. The two draw different random numbers.
     checkpoint : path-like, optional
-        A new file that stores the run while it goes on, with a journal beside it of the evaluations since. However this
-        process ends, `ppsde.resume` continues the run, makes no finished evaluation twice, and ends with the same bits.
-        A full disk is a warning.
+        A new file in which the run is stored while it goes on, with a journal of later evaluations beside it. However
+        this process ends, `ppsde.resume` continues the run, repeats no finished evaluation, and ends with the same
+        result, bit for bit. A full disk causes a warning.
     checkpoint_every : float
-        Seconds that pass at least between two states in that file; 0 stores every generation. A process that is killed
-        loses nothing of what it did in between, because the journal has it; a computer that stops may lose a second.
+        Least number of seconds between two writes of that file; 0 writes it after every generation. A killed process
+        loses no evaluation in between, because the journal has them; a computer that stops may lose one second.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
         With `x`, `fun`, `success` (only if feasible), `status`, `message`, `nfev`, `nit`, `feasible`, `violation`,
         `maxcv`, `constr_violation` (by name), `constraints` (value, slack, violation of each and whether it is active),
-        `x_feasible` (None if none was found), `x_least_violation`, `n_failed`, `failures`, `n_calls` (of the function,
-        which are more than `nfev` where points were tried again), `limited_by`, `seconds`, `eval_seconds_mean`,
-        `eval_seconds_max`, `history` (columns along the run), `population` (the last one) and `original` (what the
-        method's original program would report, for comparing with published tables). `plot()` draws the history.
+        `x_feasible` (None if none was found), `x_least_violation`, `n_failed`, `failures`, `n_calls` (calls of the
+        function, more than `nfev` if points were retried), `limited_by`, `seconds`, `eval_seconds_mean`,
+        `eval_seconds_max`, `history` (columns along the run), `population` (the last one) and `original` (the point
+        that the method's original program reports, for comparing with published tables). `plot()` draws the history.
 
     Notes
     -----
-    In the main thread, Ctrl-C and SIGTERM end the run after the running evaluation, with the best so far and the
-    status 'interrupted'; evaluations in other processes are not waited for. A second one raises KeyboardInterrupt.
+    In the main thread, Ctrl-C and SIGTERM end the run after the current evaluation, with the best point so far and the
+    message 'interrupted'; evaluations in other processes are abandoned. A second signal raises KeyboardInterrupt.
 
     Examples
     --------
@@ -189,32 +188,32 @@ def resume(
     max_time: float | None = None,
     checkpoint_every: float = CHECKPOINT_EVERY,
 ) -> Result:
-    """Go on with a run of `minimize` that left a checkpoint; it ends with the bits that it would have ended with.
+    """Continue a run of `minimize` from its checkpoint; the result is that of the uninterrupted run, bit for bit.
 
-    No evaluation that finished is made again. Bounds, method, options, seed, budget, tolerance, and how failures are
-    dealt with come from the checkpoint. Where evaluations are made may change: the result does not depend on it.
+    No finished evaluation is repeated. Bounds, method, options, seed, budget, tolerance and failure policy come from
+    the checkpoint. `workers` may differ from before: the result does not depend on it.
 
     Parameters
     ----------
     path : path-like
-        The checkpoint. It is kept up to date, so that the run may be interrupted and resumed any number of times.
+        The checkpoint. It is updated, so that the run can be interrupted and resumed any number of times.
     fun : callable or Problem
-        What was given to `minimize`. A checkpoint holds no code.
+        The same as for `minimize`: a checkpoint contains no code.
     constraints : scipy constraints, optional
-        Likewise.
+        The same as for `minimize`.
     callback, progress, workers, max_time, checkpoint_every
         As for `minimize`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`; `seconds` are those of this call. A run that is over gives its result again, and evaluates
-        nothing.
+        As from `minimize`; `seconds` are those of this call. If the run is over already, its result is returned and
+        nothing is evaluated.
 
     Raises
     ------
     CheckpointError
-        If the file is damaged, is not of this problem, or belongs to another process that still runs.
+        If the file is damaged, belongs to another problem, or is in use by another process.
 
     Examples
     --------
@@ -263,7 +262,7 @@ def _search(
     earlier: Costs = NO_COSTS,
     failures: list[Failure] | None = None,
 ) -> Result:
-    """Drive the run on the host, show and call what was asked for, and make the result."""
+    """Drive the run on the host engine, with display and callback if wanted, and return the result."""
     from .progress import display
     from .result import Result
 
@@ -302,29 +301,29 @@ def _shown(x: np.ndarray) -> str:
 
 
 def _wants_compiling(backend: str, problem: Problem, host_only: dict[str, bool]) -> bool:
-    """Whether to compile: if asked to, or if the function is itself compiled by `jax.jit` and no argument forbids it.
+    """Return whether to compile: if asked to, or if `jax.jit` made the function and no argument forbids it.
 
-    `host_only` are arguments by name, true where one was given that only the host engine can respect.
+    `host_only` has the arguments that only the host engine supports, by name: True if one was passed.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(map(repr, BACKENDS))}; got {backend!r}")
     given = [name for name, is_given in host_only.items() if is_given]
     if backend == "jax" and given:
-        raise ValueError(f"backend='jax' runs as one program and cannot honour {', '.join(given)}")
-    jax = sys.modules.get("jax")  # a function can be JAX's only if JAX is loaded already
+        raise ValueError(f"backend='jax' runs as one program and does not support {', '.join(given)}")
+    jax = sys.modules.get("jax")  # JAX can have made the function only if it is imported already
     jitted = jax is not None and isinstance(problem.fun, jax.stages.Wrapped)
     return backend == "jax" or (backend == "auto" and not given and jitted)
 
 
 def _compiled(request: Request, run: Run, progress: bool) -> Result:
-    """The result of the same run as one program; `run` itself is not driven."""
+    """Return the result of the run as one compiled program; `run` itself does not change."""
     from .engines.compiled import device_of, run_alone
     from .result import Result
 
     reason = getattr(run.algorithm, "host_only", None)
     if reason is not None:
         raise ValueError(f"this method cannot be compiled: {reason}; use backend='numpy'")
-    device_of(None)  # JAX is there, or a clear error
+    device_of(None)  # a clear error if JAX is not installed
     if progress:
         print("compiling and running as one program; no live display", file=sys.stderr)
     return Result.of(run_alone(run.algorithm, request.problem, run.task, run.seed, RECORD), request.problem.tolerance)

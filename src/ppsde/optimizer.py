@@ -1,4 +1,4 @@
-"""Ask and tell: the search without the evaluation."""
+"""`Optimizer`: a search by ask and tell, in which the caller evaluates the points."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Optimizer:
     method : str
         One of `ppsde.ALGORITHMS`.
     n_ineq, n_eq : int
-        How many inequalities g and equalities h each `tell` brings.
+        Numbers of inequalities g and equalities h that `tell` expects.
     max_evaluations : int, optional
-        Met exactly; 20000 times the number of variables if not given.
+        The budget, which is met exactly; the default is 20000 times the number of variables.
     rng : None, int, SeedSequence or Generator
     x0 : array (d,) or (k, d), optional
-        Points the first population must hold.
+        Points that the first population must contain.
 
     Examples
     --------
@@ -72,13 +72,13 @@ class Optimizer:
         return self._run.wanted is None
 
     def ask(self) -> np.ndarray:
-        """The points (n, d) to evaluate next. Asking again gives the same points until their values are given."""
+        """Return the points (n, d) to evaluate next; the same ones until `tell` is called with their values."""
         if self._run.wanted is None:
             raise ValueError("the search is done; its result is in `result`")
         return self._run.wanted.copy()
 
     def tell(self, f: Any, g: Any = None, h: Any = None) -> None:
-        """The values of the points asked for, in order: f (n,), g (n, n_ineq), h (n, n_eq); NaN where one failed."""
+        """Continue with the values of the points from `ask`: f (n,), g (n, n_ineq), h (n, n_eq), NaN for failures."""
         if self._run.wanted is None:
             raise ValueError("the search is done; nothing is wanted")
         values = row_values((f, g, h), len(self._run.wanted))
@@ -88,10 +88,10 @@ class Optimizer:
         self._run.supply(*values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the search, as it is at this moment, into a file of plain numbers and text.
+        """Write the search as it is now to a file of plain numbers and text.
 
-        The file is written whole or not at all. It has all values given so far, also between two requests of one
-        generation.
+        The file is written completely or not at all. It has all values passed to `tell` so far, also in the middle of
+        a generation.
         """
         arrays: dict[str, np.ndarray] = {}
         run = described(self._run.snapshot(), arrays)
@@ -99,10 +99,9 @@ class Optimizer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
-        """The search that was saved: it asks for the same points next, and ends with the same bits.
+        """Return the search in a file of `save`; it asks for the same points next, and ends with the same bits.
 
-        A file that is damaged or was not made by `save` is refused with `ppsde.CheckpointError`. Nothing in a file is
-        ever executed.
+        `ppsde.CheckpointError` if the file is damaged or was not written by `save`. Nothing in a file is executed.
 
         Examples
         --------
@@ -123,10 +122,10 @@ class Optimizer:
                 raise CheckpointError("it does not hold an Optimizer")
             counts = content.get("counts")
             if not isinstance(counts, list) or len(counts) != 2 or not all(type(n) is int and n >= 0 for n in counts):
-                raise CheckpointError("it must say how many constraints there are")
+                raise CheckpointError("it must contain the numbers of constraints")
             run = restored(content, found.arrays)
             if run.best is not None and (run.best.g.shape[1], run.best.h.shape[1]) != tuple(counts):
-                raise CheckpointError(f"its points have not {counts[0]} inequalities and {counts[1]} equalities")
+                raise CheckpointError(f"its points do not have {counts[0]} inequalities and {counts[1]} equalities")
         optimizer = cls.__new__(cls)
         optimizer._run, optimizer._counts = run, (counts[0], counts[1])
         return optimizer

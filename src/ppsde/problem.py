@@ -1,4 +1,4 @@
-"""A problem: a function giving objective and constraints together, its bounds, and the check of what it returns."""
+"""`Problem`: a function that returns objective and constraints, and its bounds; and checks of the returned values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from .population import TOLERANCE, checked_tolerance
 
 
 def box(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper limits (d,) from a SciPy `Bounds`, a sequence of pairs, or two arrays.
+    """Return lower and upper bounds (d,) from a SciPy `Bounds`, a sequence of pairs, or two arrays.
 
-    Two sequences of length two are read as two (low, high) pairs, as SciPy reads them.
+    Two sequences of length two are read as two (low, high) pairs, as SciPy does. ValueError if they are not finite or
+    not in order.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def box(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
             )
     lower, upper = np.array(lower, float).reshape(-1), np.array(upper, float).reshape(-1)
     if lower.size == 0:
-        raise ValueError("bounds must hold at least one variable; got none")
+        raise ValueError("bounds must have at least one variable; got none")
     for j, (low, high) in enumerate(zip(lower, upper, strict=True)):
         if not (np.isfinite(low) and np.isfinite(high)):
             raise ValueError(f"bounds must be finite numbers; variable {j} has ({low}, {high})")
@@ -66,16 +67,16 @@ LONGEST_TEXT = 200  # letters of a value that a message shows
 
 
 class MalformedValue(ValueError):
-    """A function returned something that is not f or (f, g, h) made of real numbers in the expected shape."""
+    """Raised when a function does not return f or (f, g, h) made of real numbers in the expected shapes."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """What is known of the best value: `status` is 'proved', 'best known' or 'infeasible problem'."""
+    """The best value known of a problem; `status` is 'proved', 'best known' or 'infeasible problem'."""
 
     value: float
     status: str
-    violation: float = 0.0  # of the competition's measure, where no feasible point exists
+    violation: float = 0.0  # by the competition's measure, if no feasible point exists
     x: np.ndarray | None = None
 
 
@@ -86,12 +87,12 @@ class Problem:
     Parameters
     ----------
     fun : callable
-        `fun(x)` returns `(f, g, h)`, or only `f` where there are no constraints. With `vectorized=True` it takes
+        `fun(x)` returns `(f, g, h)`, or only `f` if there are no constraints. With `vectorized=True` it takes
         points as rows (n, d) and returns arrays (n,), (n, p), (n, q); otherwise one point (d,), a number and
         sequences of p and q numbers.
     bounds : scipy Bounds, pairs, or two arrays
     n_ineq, n_eq : int, optional
-        How many constraints; found at the first evaluation when not given.
+        Numbers of constraints; found at the first evaluation if None.
     constraint_names : sequence of str, optional
         One per constraint, inequalities first.
 
@@ -112,7 +113,7 @@ class Problem:
     name: str = "problem"
     constraint_names: Sequence[str] | None = None
     optimum: Optimum | None = None
-    properties: Mapping[str, Any] = field(default_factory=dict)  # free facts: separable, rotated, source ...
+    properties: Mapping[str, Any] = field(default_factory=dict)  # any further facts: separable, rotated, source ...
     lower: np.ndarray = field(init=False)  # (d,)
     upper: np.ndarray = field(init=False)  # (d,)
 
@@ -130,24 +131,25 @@ class Problem:
 
     @property
     def dimension(self) -> int:
+        """Number of variables."""
         return len(self.lower)
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """How many inequalities and equalities there are; None where that is found at the first evaluation."""
+        """Numbers of inequalities and equalities; None if they are found at the first evaluation."""
         return None if self.n_ineq is None or self.n_eq is None else (self.n_ineq, self.n_eq)
 
     def evaluate(self, x: Array) -> tuple[Array, Array, Array]:
-        """Objective (n,), inequalities (n, p) and equalities (n, q) of the rows of `x` (n, d).
+        """Return objective (n,), inequalities (n, p) and equalities (n, q) of the rows of `x` (n, d).
 
-        Errors of the function itself pass through. A vectorised function of array code also takes JAX arrays.
+        Exceptions of the function pass through. `x` may be a JAX array if the function is vectorised array code.
         """
         if not isinstance(x, np.ndarray) and not hasattr(x, "at"):  # JAX arrays and tracers pass as they are
             x = np.asarray(x, float)
         if x.ndim != 2 or x.shape[1] != self.dimension:
             raise ValueError(f"{self.name}: points must be rows of shape (n, {self.dimension}); got {x.shape}")
         if isinstance(x, np.ndarray) and np.isnan(x).any():
-            raise ValueError(f"{self.name}: points must not hold NaN; row {int(np.isnan(x).any(1).argmax())} does")
+            raise ValueError(f"{self.name}: points must not contain NaN; row {int(np.isnan(x).any(1).argmax())} does")
         if self.vectorized:
             value = self.fun(x)
             return row_values(value, len(x)) if isinstance(x, np.ndarray) else parts_of(value)
@@ -156,7 +158,7 @@ class Problem:
 
 
 def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """f, g (p,), h (q,) of what a function of one point returned."""
+    """Return f, g (p,), h (q,) from the value of a function of one point; `MalformedValue` if that is not possible."""
     f, g, h = parts_of(value)
     objective = reals(f, "the objective")
     if objective.size != 1:
@@ -165,7 +167,7 @@ def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """f (n,), g (n, p), h (n, q) of what a vectorised function of n rows returned."""
+    """Return f (n,), g (n, p), h (n, q) from the value of a vectorised function of n rows; or `MalformedValue`."""
     f, g, h = parts_of(value)
     objective = reals(f, "the objective")
     if objective.shape != (n,) and objective.shape != (n, 1):
@@ -177,7 +179,7 @@ def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def parts_of(value: Any) -> tuple[Any, Any, Any]:
-    """(f, g, h) of what a function returned; () for constraints that are not there."""
+    """Return (f, g, h) from the value of a function; () for constraints that it does not have."""
     if not isinstance(value, tuple):
         return value, (), ()
     if len(value) != 3:
@@ -187,7 +189,7 @@ def parts_of(value: Any) -> tuple[Any, Any, Any]:
 
 
 def reals(value: Any, name: str) -> np.ndarray:
-    """The value as an array of real numbers."""
+    """Return the value as an array of 64-bit floats; `MalformedValue` if it is not made of real numbers."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise MalformedValue(f"{name} must be real numbers; got masked values: {_short(value)}")
     try:
@@ -218,6 +220,6 @@ def _columns(value: Any, n: int, name: str) -> np.ndarray:
 def _short(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception as error:  # a value of the user's own may do anything
+    except Exception as error:  # an object of a user's class may raise anything
         return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "..."

@@ -1,4 +1,4 @@
-"""Live displays of a run or a study on standard error: how far, how fast, how long still; and durations as text."""
+"""Live displays of a run or a study on standard error: progress, speed and time left; and durations as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Protocol, TextIO
 
 from .engines.run import Run
 
-REFRESH = 0.1  # seconds between two pictures on a terminal
+REFRESH = 0.1  # seconds between two updates on a terminal
 LINE_EVERY = 5.0  # seconds between two lines in a file or pipe
 STAGES = {0.0: "push", 1.0: "pull"}
 SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasible": "feas", "failed": "fail"}
@@ -20,7 +20,7 @@ SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasi
 
 @dataclass(frozen=True)
 class Status:
-    """Where a run stands, in words and numbers ready to be shown."""
+    """The progress of a run or a study, as text and numbers for a display."""
 
     title: str
     evaluations: int
@@ -30,10 +30,12 @@ class Status:
 
     @property
     def share(self) -> float:
+        """Share of the budget that is used."""
         return self.evaluations / self.budget
 
     @property
     def time_left(self) -> str:
+        """Estimated time to the end, as m:ss or h:mm:ss."""
         return clock((self.budget - self.evaluations) / self.rate) if self.rate > 0 else "-:--"
 
 
@@ -41,20 +43,22 @@ Show = Callable[[Callable[[], Status]], None]
 
 
 class View(Protocol):
-    """A way to show a status."""
+    """A kind of display."""
 
-    interval: float
+    interval: float  # seconds between two updates
 
-    def draw(self, status: Status) -> None: ...
+    def draw(self, status: Status) -> None:
+        """Show the status."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End the display."""
 
 
 @contextmanager
 def live(enabled: bool) -> Iterator[Show]:
-    """Give a function `show(status)` to call as often as one likes; it calls `status()` only when a picture is due.
+    """Yield a function `show(status)`, which may be called often: it calls `status()` only when an update is due.
 
-    A display that cannot be written, its pipe closed for instance, goes silent; it never ends a run or a study.
+    A display that cannot be written, for instance to a closed pipe, stops; it never ends a run or a study.
     """
     view: View | None = None
     due = 0.0
@@ -65,7 +69,7 @@ def live(enabled: bool) -> Iterator[Show]:
         if view is not None and last is not None:
             try:
                 view.draw(last())
-            except (OSError, ValueError):  # closed, full, or without the letters for it
+            except (OSError, ValueError):  # closed, full, or its encoding lacks a character
                 close()
 
     def close() -> None:
@@ -87,14 +91,14 @@ def live(enabled: bool) -> Iterator[Show]:
             view = view_of(sys.stderr)
     try:
         yield show
-        draw()  # the end, whenever the last picture was drawn
+        draw()  # the final status, even if no update is due
     finally:
         close()
 
 
 @contextmanager
 def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each generation of a run; it looks at the clock first, so it costs little."""
+    """Yield a function to call after each generation of a run; it costs little unless an update is due."""
     begun, before = monotonic(), run.evaluations
 
     def status() -> Status:
@@ -106,12 +110,12 @@ def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]
 
 
 def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
-    """The status of a run that made so many evaluations in so many seconds."""
+    """Return the status of a run; `evaluations` in `seconds` determine the rate."""
     latest = run.latest
     facts = []
     if "stage" in latest:
         facts.append(("stage", STAGES.get(latest["stage"], f"{latest['stage']:g}")))
-    if "epsilon" in latest and latest.get("stage") != 0.0:  # while pushing there is no epsilon to speak of
+    if "epsilon" in latest and latest.get("stage") != 0.0:  # the push does not use epsilon
         facts.append(("epsilon", f"{latest['epsilon']:.2e}"))
     if latest:
         facts.append(("best", f"{latest['f']:.8g}"))
@@ -129,7 +133,7 @@ def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as m:ss or h:mm:ss.
+    """Return seconds as m:ss or h:mm:ss.
 
     Examples
     --------
@@ -142,6 +146,7 @@ def clock(seconds: float) -> str:
 
 
 def view_of(stream: TextIO) -> View:
+    """Return the display for a stream: lines for a file or pipe, else rich if it is installed, else one line."""
     if not stream.isatty():
         return Lines(stream)
     try:
@@ -153,7 +158,7 @@ def view_of(stream: TextIO) -> View:
 
 
 class Lines:
-    """A line now and then, for files and pipes."""
+    """Prints a line every few seconds, for files and pipes."""
 
     interval = LINE_EVERY
 
@@ -161,16 +166,17 @@ class Lines:
         self._stream = stream
 
     def draw(self, status: Status) -> None:
-        if status.evaluations:  # nothing to tell before the first values
+        """Print the status as a line."""
+        if status.evaluations:  # there is nothing to show before the first values
             self._stream.write(text_of(status) + "\n")
             self._stream.flush()
 
     def close(self) -> None:
-        pass
+        """Do nothing."""
 
 
 class OneLine:
-    """One line, rewritten in place, for a terminal without rich."""
+    """Overwrites one line, for a terminal without rich."""
 
     interval = REFRESH
 
@@ -178,30 +184,33 @@ class OneLine:
         self._stream = stream
 
     def draw(self, status: Status) -> None:
+        """Overwrite the line with the status."""
         width = shutil.get_terminal_size().columns - 1  # a full line would make some terminals scroll
         text = text_of(status)
         self._stream.write("\r" + (text if len(text) <= width else short_text_of(status, width)).ljust(width))
         self._stream.flush()
 
     def close(self) -> None:
+        """End the line."""
         self._stream.write("\n")
         self._stream.flush()
 
 
 class Rich:
-    """A bar and a line of facts."""
+    """Shows a progress bar and a line of facts, by rich."""
 
     interval = REFRESH
 
     def __init__(self, console: Any) -> None:
         from rich.live import Live
 
-        # What the objective prints goes above the display, but only if both are the same terminal.
+        # Output of the objective is printed above the display, but only if both are the same terminal.
         same = sys.stdout is not None and sys.stdout.isatty()
         self._live = Live(console=console, auto_refresh=False, redirect_stdout=same)
         self._live.start()
 
     def draw(self, status: Status) -> None:
+        """Update the bar and the facts."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -219,16 +228,17 @@ class Rich:
         self._live.update(Group(bar, facts), refresh=True)
 
     def close(self) -> None:
+        """End the display; its last state stays on the terminal."""
         self._live.stop()
 
 
 def text_of(status: Status) -> str:
-    """The status as one plain line."""
+    """Return the status as one line of plain text."""
     return "  ".join([status.title, _progress(status), *(f"{label} {value}" for label, value in status.facts)])
 
 
 def short_text_of(status: Status, width: int) -> str:
-    """The same for narrow terminals: every fact in fewer letters, no rate, the title cut to fit."""
+    """Return the status as a line of at most `width` letters: short labels, no rate, the title cut."""
     facts = " ".join(f"{SHORT.get(label, label)} {value}".strip() for label, value in status.facts)
     text = f" {status.share:.0%} {status.time_left} left  {facts}"
     return (status.title[: max(0, width - len(text))] + text)[:width]
@@ -249,7 +259,7 @@ def _style(label: str, value: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration in the unit that suits it.
+    """Return a duration as text, in a suitable unit.
 
     Examples
     --------
@@ -263,7 +273,7 @@ def duration(seconds: float) -> str:
 
 
 def times(total: float, mean: float, longest: float) -> str:
-    """Seconds of a run in all, per evaluation and of the longest one, as text; the last is NaN where it is not known.
+    """Return the seconds of a run, per evaluation and of the longest evaluation (NaN if not known) as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A request: problem, method, options, budget, seed and limits of a run, made once from the arguments of a call."""
+"""Requests: problem, method, options, budget, seed and limits of a run, from the arguments of `minimize`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """One run, as it was asked for.
+    """All that is asked of one run.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class Request:
         The budget.
     seed : int
     x0 : array (k, d), optional
-        Points of the user's that the first population must have.
+        Points that the first population must contain, in the user's variables.
     integrality, log : bool or array (d,)
         Which variables are integers, and which are searched in their logarithm.
     limits : Limits
     named : bool
-        Whether the problem is the user's own object, which has a name, and not made of a function.
+        Whether the user passed a `Problem`, which has a name, and not a function.
     number : int
-        Of the run, among those with the same seed.
+        Number of the run, among those with the same seed.
     """
 
     problem: Problem
@@ -61,8 +61,8 @@ class Request:
     limits: Limits = NO_LIMITS
     named: bool = True
     number: int = 0
-    variables: Variables | None = field(init=False)  # None where all are plain real numbers
-    searched: Problem = field(init=False)  # the problem in the box that is searched
+    variables: Variables | None = field(init=False)  # None if all are plain real numbers
+    searched: Problem = field(init=False)  # the problem in the variables of the search
 
     def __post_init__(self) -> None:
         problem = self.problem
@@ -72,12 +72,12 @@ class Request:
 
     @property
     def title(self) -> str:
-        """A name to show."""
+        """Name of the problem, or of the method if a function was passed, for the display."""
         return self.problem.name if self.named else self.method
 
     @property
     def budget(self) -> int:
-        """How many evaluations the run may make: those asked for, or the default."""
+        """Number of evaluations of the run: `max_evaluations`, or the default if that is None."""
         most = EVALUATIONS_PER_VARIABLE * self.problem.dimension
         budget = check_int("max_evaluations", most if self.max_evaluations is None else self.max_evaluations, 1)
         if budget >= 2**63:
@@ -85,11 +85,11 @@ class Request:
         return budget
 
     def algorithm(self) -> Any:
-        """The method with its options."""
+        """Return the algorithm of the method, with the options as settings."""
         return make(self.method, self.options)
 
     def run(self) -> Run:
-        """Start the run, all arguments checked."""
+        """Check the arguments and return the run at its start."""
         x0 = self.x0
         if self.variables is not None and x0 is not None:
             x0 = self.variables.to_search(x0)
@@ -98,7 +98,7 @@ class Request:
         return Run(self.algorithm(), task, seed=self.seed, run=self.number, tolerance=problem.tolerance)
 
     def stored(self) -> dict[str, Any]:
-        """The request as plain values, for a checkpoint; settings, budget and seed are stored with the run itself."""
+        """Return the request as plain values for a checkpoint, which stores settings, budget and seed with the run."""
         problem, variables = self.problem, self.variables
         return {
             "method": self.method,
@@ -118,9 +118,9 @@ class Request:
     def restored(
         cls, content: Mapping[str, Any], run: Run, fun: Any, constraints: Any, max_time: float | None
     ) -> Request:
-        """The request that a checkpoint stores, for the function or problem that the user gives again.
+        """Return the request stored in a checkpoint, with the function or problem that the user passes again.
 
-        A different problem, and content that no request makes, raise `CheckpointError`.
+        `CheckpointError` if the problem is a different one, or the stored values are not possible.
         """
         try:
             stored = _checked(content)
@@ -133,7 +133,7 @@ class Request:
         if problem.tolerance != run.tolerance:
             differences.append(f"tolerance {run.tolerance}; got one with {problem.tolerance}")
         if differences:
-            raise CheckpointError(f"it is of a problem with {differences[0]}")
+            raise CheckpointError(f"it belongs to a problem with {differences[0]}")
         request = cls(
             problem,
             stored["method"],
@@ -164,18 +164,18 @@ def request_of(
     max_time: float | None = None,
     **others: Any,
 ) -> Request:
-    """The request that the arguments of `minimize` make."""
+    """Return the request for the arguments of `minimize`; ValueError if one is not possible."""
     problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
     limits = Limits(on_failure, eval_timeout, eval_memory, max_time)
     return Request(problem, seed=seed_from(rng), limits=limits, named=isinstance(fun, Problem), **others)
 
 
 def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
-    """The problem that the arguments of `minimize` describe."""
+    """Return the problem for the arguments of `minimize`."""
     given = not (isinstance(constraints, tuple | list) and len(constraints) == 0)
     if isinstance(fun, Problem):
         if bounds is not None or given:
-            raise ValueError("a Problem has bounds and constraints of its own; give none beside it")
+            raise ValueError("a Problem has bounds and constraints of its own; pass no others")
         return fun
     if not callable(fun):
         raise ValueError(f"fun must be callable; got {type(fun).__name__}")
@@ -202,7 +202,7 @@ def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray |
 
 
 def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The stored request, which may come from anywhere; what has no check of its own later is checked here."""
+    """Return the stored request after checking the values that are not checked later; ValueError if one is wrong."""
     d = np.size(content["lower"]) if "lower" in content else 0
 
     def is_array(value: Any, kind: type) -> bool:
@@ -233,7 +233,7 @@ def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _differences(stored: Mapping[str, Any], problem: Problem) -> list[str]:
-    """How a problem differs from the one that was stored."""
+    """Return the differences between a problem and the stored one, each as text."""
     found = []
     lower, upper, names = stored["lower"], stored["upper"], _texts(problem.constraint_names)
     if lower.tolist() != problem.lower.tolist() or upper.tolist() != problem.upper.tolist():

@@ -22,7 +22,7 @@ REASONS_SHOWN = 3
 
 
 class Result(OptimizeResult):
-    """A `scipy.optimize.OptimizeResult` that reads well when printed."""
+    """A `scipy.optimize.OptimizeResult` that prints as a short report."""
 
     def __repr__(self) -> str:
         with np.printoptions(precision=8, threshold=12, linewidth=100):
@@ -47,14 +47,14 @@ class Result(OptimizeResult):
     __str__ = __repr__
 
     def plot(self) -> Any:
-        """A matplotlib Figure of the run: objective, violation, feasible share, epsilon and stage over evaluations."""
+        """Return a matplotlib Figure of the history: objective, violation, feasible share, epsilon and stage."""
         from .figure import run_figure
 
         return run_figure(self.history)
 
     @classmethod
     def of(cls, ending: Ending, tolerance: float, variables: Variables | None = None) -> Result:
-        """The result that an ending makes, with the user's points if the search had others."""
+        """Return the result of an ending; `variables` convert its points to the user's."""
         best, answer = (_in_user_space(point, variables) for point in (ending.best, ending.answer))
         feasible = best is not None and bool(best.feasible[0])
         x, f, violation = _point(best, ending.dimension)
@@ -99,7 +99,7 @@ class Result(OptimizeResult):
 
     @classmethod
     def so_far(cls, run: Run, variables: Variables | None = None) -> Result:
-        """Where a run stands, for a callback: without the whole of its history."""
+        """Return the result so far, for a callback; only the last row of the history is in it, as `latest`."""
         best = _in_user_space(run.best, variables)
         x, f, violation = _point(best, run.task.dimension)
         return cls(
@@ -118,7 +118,7 @@ class Result(OptimizeResult):
 
 
 def _point(best: Population | None, dimension: int) -> tuple[np.ndarray, float, float]:
-    """x (d,), objective and violation of the best point, or NaN and infinity where there is none."""
+    """Return x (d,), objective and violation of the best point; NaN, NaN and infinity if there is none."""
     if best is None:
         return np.full(dimension, np.nan), np.nan, np.inf
     return best.x[0].copy(), float(best.f[0]), float(best.violation[0])
@@ -136,7 +136,7 @@ def _failure_in_user_space(failure: Failure, variables: Variables | None) -> Fai
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """A constraint at a point: `slack` is what is left until it is violated, less than 0 where it is."""
+    """A constraint at a point; `slack` is the distance to being violated, negative if it is violated."""
 
     name: str
     kind: str  # 'inequality': value <= 0, or 'equality': abs(value) <= tolerance
@@ -149,7 +149,7 @@ class ConstraintReport:
 def constraint_reports(
     g: np.ndarray, h: np.ndarray, tolerance: float, names: Sequence[str] | None
 ) -> list[ConstraintReport]:
-    """A report on each constraint of a point with values g (p,) and h (q,), inequalities first.
+    """Return a report on each constraint of a point with values g (p,) and h (q,), inequalities first.
 
     Examples
     --------
@@ -177,13 +177,13 @@ def constraint_reports(
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind those that occur twice."""
+    """Return the names, with their place added to those that occur more than once."""
     count = Counter(names)
     return [name if count[name] == 1 else f"{name} ({k})" for k, name in enumerate(names)]
 
 
 def _about_constraints(constraints: Sequence[ConstraintReport]) -> list[str]:
-    """How many hold; then those that do not, and those that nearly do not."""
+    """Return lines on the constraints: how many hold, then those violated, then those active."""
     if not constraints:
         return []
     violated = [c for c in constraints if c.violation > 0]
@@ -198,7 +198,7 @@ def _about_constraints(constraints: Sequence[ConstraintReport]) -> list[str]:
 
 
 def _about_failures(failures: Sequence[Failure]) -> list[str]:
-    """The most frequent reasons, and how often each was met."""
+    """Return lines on the most frequent reasons of failures, and how often each occurred."""
     reasons = Counter(" ".join(failure.reason.split()) for failure in failures)
     lines = [f"    failed     {count:,} x {reason[:80]}" for reason, count in reasons.most_common(REASONS_SHOWN)]
     more = [f"    ...        and {len(reasons) - REASONS_SHOWN} other reasons"] if len(reasons) > REASONS_SHOWN else []

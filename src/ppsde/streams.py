@@ -1,7 +1,8 @@
 """Random numbers addressed by (seed, run, generation): there is no generator state to save or to lose.
 
-A stream is the supply of one generation of one run. An algorithm knows two calls only, `uniform` and `normal`;
-every other law is made from these by formulas in `parts/`, so that one recorded supply can be replayed anywhere.
+A stream has the random numbers of one generation of one run. An algorithm uses only two methods, `uniform` and
+`normal`; formulas in `parts/` make every other distribution from these, so that recorded numbers can be replayed with
+any backend.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ class Stream(Protocol):
     """A source of random numbers for one generation."""
 
     def uniform(self, *shape: int) -> Array:
-        """Numbers in [0, 1)."""
+        """Return uniform numbers in [0, 1)."""
 
     def normal(self, *shape: int) -> Array:
-        """Standard normal numbers."""
+        """Return standard normal numbers."""
 
 
 class _Key(ISeedSequence):
-    """A key of Philox in place of a seed; with `key=` NumPy would first ask the system for entropy that it drops."""
+    """A key of Philox, passed as a seed: with `key=`, NumPy would first read entropy from the system and not use it."""
 
     def __init__(self, *words: int) -> None:
         self._words = words
@@ -40,11 +41,11 @@ class _Key(ISeedSequence):
 class NumpyStream:
     """NumPy's Philox, keyed by seed and run, with the generation (and the attempt at it) in the counter.
 
-    A generation may draw 2**128 blocks before it reaches the next one's numbers.
+    A generation can draw 2**128 blocks before it reaches the numbers of the next attempt or generation.
     """
 
     def __init__(self, seed: int, run: int = 0, generation: int = 0, attempt: int = 0) -> None:
-        key: Any = _Key(seed, run)  # NumPy takes any ISeedSequence, though its annotations say otherwise
+        key: Any = _Key(seed, run)  # NumPy accepts any ISeedSequence, but its annotations do not say so
         bits = np.random.Philox(key, counter=np.array([0, 0, attempt, generation], np.uint64))
         generator = np.random.Generator(bits)
         self.uniform = lambda *shape: generator.random(shape)
@@ -63,7 +64,7 @@ class JaxStream:
 
     @classmethod
     def at(cls, seed: int, run: Array | int = 0, generation: Array | int = 0) -> JaxStream:
-        """The stream of a seed, run and generation."""
+        """Return the stream of a seed, run and generation."""
         import jax
 
         return cls(jax.random.fold_in(root_key(seed), run), generation)
@@ -73,21 +74,23 @@ class JaxStream:
         return self._random.fold_in(self._key, self._calls)
 
     def uniform(self, *shape: int) -> Array:
+        """Return uniform numbers in [0, 1)."""
         return self._random.uniform(self._next(), shape, dtype="float64")
 
     def normal(self, *shape: int) -> Array:
+        """Return standard normal numbers."""
         return self._random.normal(self._next(), shape, dtype="float64")
 
 
 def root_key(seed: int) -> Array:
-    """The JAX key of a 64-bit seed, all of whose bits count."""
+    """Return the JAX key of a 64-bit seed; it depends on all bits of the seed."""
     import jax
 
     return jax.random.fold_in(jax.random.key(seed >> 32), seed & 0xFFFFFFFF)
 
 
 class Tape:
-    """Draws recorded once and replayed in order: to two backends, or to an algorithm and its literal version.
+    """Random numbers recorded once and replayed in order, for two backends or an algorithm and its literal version.
 
     Examples
     --------
@@ -106,18 +109,20 @@ class Tape:
 
     @classmethod
     def record(cls, source: Stream) -> Tape:
-        """A tape that returns the draws of `source` and records them."""
+        """Return a tape that draws from `source` and records the numbers."""
         tape = cls([])
         tape._source = source
         return tape
 
     def uniform(self, *shape: int) -> Array:
-        return self._pass_on("uniform", shape)
+        """Return the next numbers, uniform in [0, 1) if they are recorded now."""
+        return self._next("uniform", shape)
 
     def normal(self, *shape: int) -> Array:
-        return self._pass_on("normal", shape)
+        """Return the next numbers, standard normal if they are recorded now."""
+        return self._next("normal", shape)
 
-    def _pass_on(self, law: str, shape: tuple[int, ...]) -> Array:
+    def _next(self, law: str, shape: tuple[int, ...]) -> Array:
         if self._source is not None:
             self.draws.append(getattr(self._source, law)(*shape))
         values = self.draws[self._position]
@@ -128,7 +133,7 @@ class Tape:
 
 
 def seed_from(rng: Any) -> int:
-    """A 64-bit seed from a user's `rng`: None, an int, a SeedSequence or a Generator."""
+    """Return a 64-bit seed from a user's `rng`: None, an int, a SeedSequence or a Generator."""
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator | np.random.SeedSequence):

@@ -1,6 +1,6 @@
-"""The contract every algorithm must keep, as checks that anyone can run on an algorithm of their own.
+"""The contract that every algorithm must satisfy, as checks that anyone can run on an algorithm of their own.
 
-Each check takes an algorithm (its settings, as in `ppsde.ALGORITHMS`) and raises AssertionError where it breaks the
+Each check takes an algorithm (its settings, as in `ppsde.ALGORITHMS`) and raises AssertionError if it violates the
 contract. With pytest:
 
     @pytest.mark.parametrize("check", ppsde.testing.CONTRACT, ids=lambda check: check.__name__)
@@ -43,15 +43,17 @@ def _none(x: Any) -> Any:
 
 
 def unconstrained(x: Any) -> FGH:
+    """A sum of squares without constraints."""
     return ((x - 0.5) ** 2).sum(axis=1), _none(x), _none(x)
 
 
 def inequalities(x: Any) -> FGH:
-    """The sum of squares outside a ball: the unconstrained optimum is infeasible."""
+    """The sum of squares outside a ball, which contains the unconstrained optimum."""
     return (x**2).sum(axis=1), 1.0 - ((x - 0.3) ** 2).sum(axis=1, keepdims=True), _none(x)
 
 
 def equalities(x: Any) -> FGH:
+    """A sum of squares on a plane, which does not contain the unconstrained optimum."""
     return ((x - 1.0) ** 2).sum(axis=1), _none(x), x.sum(axis=1, keepdims=True) - 1.0
 
 
@@ -94,7 +96,7 @@ def _leaves(tree: Any, path: str = "state") -> Iterator[tuple[str, Any]]:
 
 
 def _pairs(first: Any, second: Any) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
-    """The leaves of two like trees, side by side."""
+    """Return pairs of the leaves of two trees of the same structure."""
     return zip(_leaves(first), _leaves(second), strict=True)
 
 
@@ -104,6 +106,7 @@ def _assert_same_bits(first: Any, second: Any) -> None:
 
 
 def check_stays_in_the_box(algorithm: Algorithm) -> None:
+    """The algorithm asks for no point outside the bounds."""
     for name, values in PROBLEMS.items():
         asked: list[np.ndarray] = []
 
@@ -117,6 +120,7 @@ def check_stays_in_the_box(algorithm: Algorithm) -> None:
 
 
 def check_meets_the_budget_exactly(algorithm: Algorithm) -> None:
+    """A run makes exactly as many evaluations as its budget, even if that is smaller than a population."""
     for budget in (1, 2, 7, 19, 20, 21, 333, 1000):
         counted = 0
 
@@ -130,6 +134,7 @@ def check_meets_the_budget_exactly(algorithm: Algorithm) -> None:
 
 
 def check_same_seed_gives_the_same_bits(algorithm: Algorithm) -> None:
+    """Two runs with one seed are the same, bit for bit; one with another seed differs."""
     first, again = (_finish(_run(algorithm, 1500), inequalities) for _ in range(2))
     _assert_same_bits(first.state, again.state)
     other = _finish(_run(algorithm, 1500, seed=2), inequalities)
@@ -139,8 +144,8 @@ def check_same_seed_gives_the_same_bits(algorithm: Algorithm) -> None:
 def check_a_resumed_run_equals_the_unbroken_one(algorithm: Algorithm) -> None:
     """A run read from a file ends with the same bits as the run that was written, wherever it was interrupted.
 
-    The file of a run halfway is read when that run is over. From then on the second run is written and read again
-    after each answer, so also between two requests of one generation. The files are those of `Optimizer.save`.
+    A run is written halfway, and read when it is over. The second run, the one that was read, is written and read again
+    after each request, so also in the middle of a generation. The files are those of `Optimizer.save`.
     """
     with TemporaryDirectory() as folder:
         file = Path(folder) / "run.ppsde"
@@ -181,6 +186,7 @@ def _read(file: Path, algorithm: Algorithm) -> Run:
 
 
 def check_ask_and_tell_equals_minimize(algorithm: Algorithm) -> None:
+    """`Optimizer` and `minimize` end with the same bits."""
     from .minimize import minimize
     from .optimizer import Optimizer
 
@@ -196,14 +202,14 @@ def check_ask_and_tell_equals_minimize(algorithm: Algorithm) -> None:
 
 @contextmanager
 def _named(algorithm: Algorithm) -> Iterator[str]:
-    """The name of the algorithm in the table; one that has none gets a name inside the block."""
+    """Yield the name of the algorithm in the table; one that is not there is added inside the block."""
     from .algorithms import ALGORITHMS
 
     name = next((name for name, known in ALGORITHMS.items() if known is algorithm), None)
     if name is not None:
         yield name
         return
-    name = f"{type(algorithm).__module__}.{type(algorithm).__qualname__} at {id(algorithm):#x}"  # nobody else's
+    name = f"{type(algorithm).__module__}.{type(algorithm).__qualname__} at {id(algorithm):#x}"  # a unique name
     ALGORITHMS[name] = algorithm
     try:
         yield name
@@ -212,6 +218,7 @@ def _named(algorithm: Algorithm) -> Iterator[str]:
 
 
 def check_the_best_never_worsens(algorithm: Algorithm) -> None:
+    """Along the history, the best point never becomes worse."""
     for name, values in PROBLEMS.items():
         history = _finish(_run(algorithm, 3000), values).history
         pairs = list(zip(history["violation"], history["f"], strict=True))
@@ -219,7 +226,7 @@ def check_the_best_never_worsens(algorithm: Algorithm) -> None:
 
 
 def check_solves_easy_problems(algorithm: Algorithm) -> None:
-    """No constraints, inequalities only, equalities only: each within 1e-2 of its optimum, feasibly."""
+    """Problems with no constraints, inequalities or equalities: the best is feasible and within 1e-2 of the optimum."""
     optimum = {"unconstrained": 0.0, "inequalities": (1.0 - 0.6) ** 2, "equalities": 4 * 0.75**2}
     for name, values in PROBLEMS.items():
         best = _finish(_run(algorithm, 20_000), values).best
@@ -228,7 +235,7 @@ def check_solves_easy_problems(algorithm: Algorithm) -> None:
 
 
 def check_failures_are_survived_and_never_learned_from(algorithm: Algorithm) -> None:
-    """Points without values, however they fail, leave no trace: what they would have been does not matter."""
+    """Points that fail change nothing in the state by their values, whichever kind of failure it is."""
 
     def failing(x: np.ndarray, f_failed: float, g_failed: float) -> FGH:
         f, g, h = inequalities(x)
@@ -247,9 +254,9 @@ def check_failures_are_survived_and_never_learned_from(algorithm: Algorithm) -> 
 
 
 def check_adaptive_parts_change(algorithm: Algorithm) -> None:
-    """Memories, sizes and counters are there to move: each field of the state does, on one of two problems.
+    """Each adaptive field of the state, such as memories, sizes and counters, changes on one of two problems.
 
-    The second has equalities: what a search knows of infeasible points alone has nothing to learn from the first.
+    The second has equalities: fields that learn only from infeasible points may not change on the first.
     """
     task = _task(4000)
     moved: set[str] = set()
@@ -265,14 +272,14 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
     adaptive = [
         name
         for name, old in before.items()
-        if not isinstance(old, Population | Fixed) and any(_leaves(old))  # a rule that stays is not there to move
+        if not isinstance(old, Population | Fixed) and any(_leaves(old))  # a fixed rule is not adaptive
     ]
     still = [name for name in adaptive if name not in moved]
     assert not still, f"never changed in 80 generations: {', '.join(still)}"
 
 
 def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
-    """Given the same draws, both namespaces make the same states, to rounding."""
+    """With the same random numbers, NumPy and JAX make the same states, up to rounding."""
     import jax
     import jax.numpy as jnp
 
@@ -283,7 +290,7 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
         task = _task(1000)
         jax_task = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), 1000)
 
-        # Compiled once for all generations: operation by operation, JAX would compile each of them.
+        # Compiled once for all generations; without `jit`, JAX would compile each operation by itself.
         @jax.jit
         def start(draws: list[Any]) -> Any:
             return as_tree(_end(algorithm.start(jax_task, Tape(draws, jnp.asarray)), equalities))
@@ -304,16 +311,17 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
 
 
 def _assert_agree(traced: Any, state: Any, when: str) -> None:
-    """The state of JAX is that of NumPy, to rounding."""
+    """Assert that the states of JAX and NumPy are the same, up to rounding."""
     apart = {path: np.abs(np.asarray(b) - a) for (path, a), (_, b) in _pairs(state, traced) if path.endswith(".x")}
     for (path, a), (_, b) in _pairs(state, traced):
-        # An equality is a sum of variables here: it differs by what its point differs, and no more.
+        # An equality is a sum of variables here: it may differ by as much as its point differs.
         point, _, name = path.rpartition(".")
         moved = apart[f"{point}.x"].sum(axis=1).max() if name == "h" else 0.0
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12 + moved, err_msg=f"{path}, {when}")
 
 
 def check_a_run_in_a_compiled_batch_equals_the_run_alone(algorithm: Algorithm) -> None:
+    """A compiled run ends with the same bits in a batch of several problems and runs as in a program of its own."""
     import jax
 
     from .engines.compiled import Program
@@ -343,7 +351,7 @@ CONTRACT: list[Callable[[Algorithm], None]] = [
 
 
 def _end(coroutine: Any, values: Callable[[Any], Any]) -> Any:
-    """A coroutine driven to its end with the values of a problem."""
+    """Drive a coroutine to its end with the values of a problem, and return its state."""
     points = None
     with np.errstate(all="ignore"):  # as the host engine does: points without values are infinite
         while True:

@@ -1,4 +1,4 @@
-"""Integer and log-scaled variables: a box that is searched, and the way from its points to the user's and back."""
+"""Integer and log-scaled variables: the box that is searched, and the conversion of its points to the user's."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LARGEST = 2**52 - 1  # beyond it there is no number halfway between two integers
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """What kind each variable is of, and the box in which a search may treat all of them as real numbers.
+    """Kinds of the variables, and the box in which a search can treat all of them as real numbers.
 
-    An integer variable is searched half a unit beyond its first and last integer, so that each integer has the same
-    share of the box. A log-scaled variable is searched in its decimal logarithm. A variable may be both.
+    The box of an integer variable extends half a unit beyond its first and last integer, so that each integer has the
+    same share of it. A log-scaled variable is searched in its decimal logarithm. A variable may be both.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Variables:
            [6.e+00, 1.e-02]])
     """
 
-    lower: np.ndarray  # (d,); integers where the variable is one
+    lower: np.ndarray  # (d,); whole numbers for integer variables
     upper: np.ndarray  # (d,)
     integrality: np.ndarray  # (d,) bool
     log: np.ndarray  # (d,) bool
-    box: np.ndarray = field(init=False)  # (d, 2), pairs of what is searched
+    box: np.ndarray = field(init=False)  # (d, 2), the bounds of the search
 
     def __post_init__(self) -> None:
         lower, upper = np.array(self.lower, float), np.array(self.upper, float)
@@ -68,14 +68,14 @@ class Variables:
             object.__setattr__(self, name, value)
 
     def to_user(self, x: Any) -> np.ndarray:
-        """The user's points (d,) or (n, d) for points of the search; always inside the user's bounds.
+        """Convert points of the search (d,) or (n, d) to the user's, which are always inside the user's bounds.
 
-        Halves are rounded up, but never out of the bounds. The ends of the box give the ends of the bounds exactly; of
-        bounds so close that their logarithms are one number, the upper.
+        Halves are rounded up, but never out of the bounds. The ends of the box become exactly the bounds; if the
+        logarithms of two close bounds are the same number, it becomes the upper one.
         """
         x = self._shaped(x, "x")
         user = x.copy()
-        with np.errstate(over="ignore"):  # outside of the box only, and cut off below
+        with np.errstate(over="ignore"):  # only for points outside the box, which are clipped below
             user[..., self.log] = 10.0 ** user[..., self.log]
         below = np.floor(user)
         user = np.where(self.integrality, below + (user - below >= 0.5), user)
@@ -85,7 +85,10 @@ class Variables:
         return np.where(x >= self.box[:, 1], self.upper, user)
 
     def to_search(self, x: Any) -> np.ndarray:
-        """The points of the search (d,) or (n, d) for the user's; log-scaled ones return to within rounding error."""
+        """Convert the user's points (d,) or (n, d) to points of the search; logarithms have rounding errors.
+
+        ValueError if a point is outside the bounds, or not whole where a variable is an integer.
+        """
         x = self._shaped(x, "x0")
         inside = (x >= self.lower) & (x <= self.upper)  # false for NaN
         whole = ~self.integrality | (x == np.floor(x))
@@ -107,7 +110,7 @@ class Variables:
 
 
 def variables_of(lower: np.ndarray, upper: np.ndarray, integrality: Any = None, log: Any = None) -> Variables | None:
-    """The variables within these bounds; None where all are plain real numbers, which need no translation."""
+    """Return the variables with these bounds; None if all are plain real numbers, which need no conversion."""
     integer = mask(False if integrality is None else integrality, len(lower), "integrality")
     logarithmic = mask(False if log is None else log, len(lower), "log")
     if not integer.any() and not logarithmic.any():
@@ -116,7 +119,7 @@ def variables_of(lower: np.ndarray, upper: np.ndarray, integrality: Any = None, 
 
 
 def mask(value: Any, d: int, name: str) -> np.ndarray:
-    """(d,) bool of a bool, or an array of bools or of 0 and 1."""
+    """Return a mask (d,) from a bool, or from an array of bools or of 0 and 1; ValueError for anything else."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
         raise ValueError(f"{name} must be True, False or an array of 0 and 1; got {value!r}")
@@ -126,13 +129,14 @@ def mask(value: Any, d: int, name: str) -> np.ndarray:
 
 
 class InUserSpace:
-    """A function of points of the search, by a function of the user's points."""
+    """A function of points of the search, which calls the user's function with the user's points."""
 
     def __init__(self, fun: Callable[[np.ndarray], Any], variables: Variables) -> None:
         self._fun, self._variables = fun, variables
 
     @property
     def constraint_names(self) -> Sequence[str] | None:
+        """Names of the constraints, if the user's function has them."""
         return getattr(self._fun, "constraint_names", None)
 
     def __call__(self, x: np.ndarray) -> Any:
@@ -140,7 +144,7 @@ class InUserSpace:
 
 
 def wrapped(problem: Problem, variables: Variables) -> Problem:
-    """The problem that is searched: the box of the variables, and a function that calls the user's with user's points.
+    """Return the problem that is searched: in the box of the variables, with a function that converts the points.
 
     Examples
     --------

@@ -152,7 +152,7 @@ def test_a_run_that_is_over_is_one_file(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_is_told_of_the_problem_and_the_failures_comes_back(path: Path) -> None:
+def test_the_stored_request_and_the_failures_are_restored(path: Path) -> None:
     run = a_run()
     about = {"names": ("a", "b"), "limits": np.arange(3.0), "timeout": 1.5, "nothing": None, "many": 3}
     checkpoint = Checkpoint(path, run, about=about)
@@ -223,7 +223,7 @@ def supply(run: Run) -> None:
     run.supply(*inequalities(run.wanted))
 
 
-def test_another_function_is_noticed_and_nothing_of_it_is_kept(resumed: Any, path: Path) -> None:
+def test_another_function_is_noticed_and_none_of_its_values_are_stored(resumed: Any, path: Path) -> None:
     run, checkpoint = resumed.run, resumed.checkpoint
     for row in range(MISFITS):
         checkpoint.note(

@@ -78,7 +78,7 @@ def test_what_was_noted_is_known_when_the_journal_is_resumed_and_may_be_continue
         journal.close()
 
 
-def test_a_journal_of_another_checkpoint_is_ignored_and_begun_anew(tmp_path: Path) -> None:
+def test_a_journal_of_another_checkpoint_is_ignored_and_restarted(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal_of(path, 15)
     journal = Journal(path)

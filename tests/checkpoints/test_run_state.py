@@ -212,7 +212,7 @@ class Odd:
         return {"shift": state.pair[0], "flag": state.flag, "wide": state.pair[1]}
 
 
-def test_any_algorithm_that_keeps_the_protocol_is_taken_up_to_the_same_bits(tmp_path: Path) -> None:
+def test_any_algorithm_that_follows_the_protocol_is_resumed_to_the_same_bits(tmp_path: Path) -> None:
     unbroken, broken = a_run(Odd()), a_run(Odd())
     while unbroken.wanted is not None:
         broken = through_a_file(broken, tmp_path / "file", Odd())
@@ -226,7 +226,7 @@ def test_any_algorithm_that_keeps_the_protocol_is_taken_up_to_the_same_bits(tmp_
 
 def test_an_algorithm_that_is_not_in_the_table_must_be_given_as_it_was(tmp_path: Path) -> None:
     run = a_run(Odd())
-    with pytest.raises(CheckpointError, match="not in the table; give it"):
+    with pytest.raises(CheckpointError, match=r"not in ppsde\.ALGORITHMS"):
         through_a_file(run, tmp_path / "file")
     with pytest.raises(CheckpointError, match="other settings"):
         through_a_file(run, tmp_path / "file", Odd(size=7))
@@ -316,13 +316,13 @@ HOSTILE: list[tuple[str, Any, str]] = [
     (STATE + "generation", "text", "cannot go on from here"),
     (RUN + "columns", {"tuple": [None]}, "must be names"),
     (RUN + "columns", {"tuple": ["f"]}, "history does not fit"),
-    (RUN + "given", None, "values given"),
-    (RUN + "given", {"tuple": [{"tuple": []}]}, "values given"),
-    (RUN + "given", {"tuple": [{"tuple": [{"array": "run.rows"}] * 3}]}, "values given"),
+    (RUN + "given", None, "supplied values"),
+    (RUN + "given", {"tuple": [{"tuple": []}]}, "supplied values"),
+    (RUN + "given", {"tuple": [{"tuple": [{"array": "run.rows"}] * 3}]}, "supplied values"),
     (RUN + "given", {"tuple": [{"tuple": [{"array": "run.best.f"}, *[{"array": "run.best.g"}] * 2]}]}, "cannot go on"),
     ("algorithm", None, "does not describe an algorithm"),
-    ("algorithm/name", "nonsense", "'nonsense' is not in the table"),
-    ("algorithm/name", ["pps-de"], "is not in the table"),
+    ("algorithm/name", "nonsense", "'nonsense' is not in ppsde.ALGORITHMS"),
+    ("algorithm/name", ["pps-de"], "is not in ppsde.ALGORITHMS"),
     ("algorithm/class", "os.system", "of the algorithm 'os.system'"),
     ("algorithm/settings", {}, "other settings now"),
     ("algorithm/settings/population_size", {"int": "3"}, "settings are not possible: population_size"),
@@ -354,7 +354,7 @@ def test_the_number_of_constraints_must_be_that_of_the_points(tmp_path: Path) ->
     path = tmp_path / "search.ppsde"
     optimizer.save(path)
     found = state_file.read(path)
-    for counts, words in (([2, 1], "have not 2 inequalities"), ([1], "how many"), ([True, 1], "how many")):
+    for counts, words in (([2, 1], "not have 2 inequalities"), ([1], "numbers of"), ([True, 1], "numbers of")):
         state_file.write(path, {**found.content, "counts": counts}, found.arrays)
         with pytest.raises(CheckpointError, match=words):
             ppsde.Optimizer.load(path)

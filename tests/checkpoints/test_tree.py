@@ -146,7 +146,7 @@ def test_what_is_not_plain_is_refused_by_name(value: Any, words: str) -> None:
 
 
 def test_a_class_that_could_not_be_found_again_is_not_stored() -> None:
-    with pytest.raises(CheckpointError, match=r"declared type does not tell of .*Leaf"):
+    with pytest.raises(CheckpointError, match=r"declared type does not include .*Leaf"):
         flatten(Branch(Leaf(1), None), "tree", {}, classes_within([Branch]))
 
 

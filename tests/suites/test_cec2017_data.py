@@ -149,7 +149,7 @@ def test_bad_input_is_answered_with_what_was_expected() -> None:
     problem = SUITE.problem("C01", 10, instance=1)
     with pytest.raises(ValueError, match=r"rows of shape \(n, 10\)"):
         problem.evaluate(np.zeros((2, 9)))
-    with pytest.raises(ValueError, match="must not hold NaN; row 1"):
+    with pytest.raises(ValueError, match="must not contain NaN; row 1"):
         problem.evaluate(np.array([[0.0] * 10, [np.nan] * 10]))
 
 

@@ -1,1 +1,1 @@
-"""Runs on disk: plain data with a checksum, written whole or not at all, and taken up again to the last bit."""
+"""Runs on disk: plain data with a checksum, written completely or not at all, and resumed with the same bits."""

@@ -1,4 +1,4 @@
-"""A run kept on disk while it goes on: its state after a generation, and a journal of what finished since."""
+"""The checkpoint of a running search: its state after some generation, and a journal of later evaluations."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .journal import Journal, NotedRows
 from .state_file import CheckpointError, sweep
 from .state_tree import described, flatten, rebuild, restored
 
-KIND = "run"  # what such a file says it holds
-MISFITS = 10  # values of another form than before, and none of that form, that show a function to be another
+KIND = "run"  # written into the file, to tell it from those of `Optimizer.save`
+MISFITS = 10  # a function is another one if so many values have other numbers of constraints, and none has the same
 _NOTHING: Mapping[int, Noted] = MappingProxyType({})
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written; the run itself goes on."""
+    """Warns that a checkpoint could not be written; the run itself goes on."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,28 @@ class Stored:
     """The contents of a checkpoint."""
 
     run: Run
-    checkpoint: Checkpoint  # to be continued
-    about: dict[str, Any]  # the request, as `Request.stored` gave it
-    costs: dict[str, Any]  # the counters, as of `Costs`
+    checkpoint: Checkpoint  # open, for the resumed run
+    about: dict[str, Any]  # the request, as `Request.stored` returned it
+    costs: dict[str, Any]  # the fields of `Costs`, not checked yet
     failures: list[Failure]
 
 
 class Checkpoint:
-    """The checkpoint of one run, as a file and a journal beside it, which belong to this process until it is closed.
+    """The checkpoint of one run: a file and a journal beside it, locked for other processes until it is closed.
 
-    The file holds the run as it was after some generation, the journal every evaluation that finished since. So
-    nothing that finished is lost, whenever the process ends, and `every` decides only how long the journal grows.
+    The file holds the run as it was after some generation, the journal every evaluation that has finished since. So no
+    finished evaluation is lost, whenever the process ends; `every` decides only how long the journal becomes.
 
     Parameters
     ----------
     path : path-like
-        Nothing may be there yet.
+        No file may exist there.
     run : Run
-        Written at once, so that a path that is not possible is an error before anything is evaluated.
+        Written at once, so that an impossible path is an error before anything is evaluated.
     about : mapping, optional
-        What is to be known of the problem: plain numbers, text, arrays, and tuples and lists of these.
+        The request as plain data: numbers, text, arrays, and tuples and lists of these.
     every : float
-        Seconds between two states; 0 stores every generation.
+        Seconds between two writes of the file; 0 writes it after every generation.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Checkpoint:
         _check_free(Path(path))
         self._open(Path(path), dict(about), every, clock)
         try:
-            _check_free(Path(path))  # now that nobody else can make it
-            sweep(self.path)  # what was left where the very first state was being written
+            _check_free(Path(path))  # again, now that the lock stops others from creating it
+            sweep(self.path)  # a process may have been killed while it wrote the very first state
             self._store(run, (), NO_COSTS)
         except BaseException:
             self._journal.close()
@@ -94,15 +94,15 @@ class Checkpoint:
         every: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> Stored:
-        """The run that the checkpoint is of, and the checkpoint, ready to be continued.
+        """Read a checkpoint, lock it and return its contents; `CheckpointError` if it is damaged or in use.
 
-        An algorithm that is not in `ppsde.ALGORITHMS` must be given.
+        An algorithm that is not in `ppsde.ALGORITHMS` must be passed.
         """
         checkpoint = cls.__new__(cls)
-        state_file.read(Path(path))  # before a journal is made beside something that is no checkpoint
+        state_file.read(Path(path))  # before a journal is created beside a file that is no checkpoint
         checkpoint._open(Path(path), {}, every, clock)
         try:
-            found = state_file.read(Path(path))  # as it is now that nobody else writes it
+            found = state_file.read(Path(path))  # again, now that the lock stops others from writing it
             with state_file.naming(Path(path)):
                 run, about, costs, failures = _contents(found, algorithm)
             checkpoint._about = about
@@ -120,24 +120,24 @@ class Checkpoint:
         if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < np.inf:
             raise ValueError(f"checkpoint_every must be a finite number of seconds >= 0; got {every!r}")
         self.path, self.every = path, every
-        self.error: Exception | None = None  # the last one that kept something from being written
+        self.error: Exception | None = None  # of the last write that failed
         self._about, self._clock, self._closed = about, clock, False
         self._written = clock()
-        self._stored, self._over = -1, False  # of the state in the file: requests answered, and whether it is the last
-        self._noted = -1  # the latest request that the journal tells of
-        self._empty = False  # begun here, and nothing evaluated yet
+        self._stored, self._over = -1, False  # of the run in the file: requests answered, and whether it is over
+        self._noted = -1  # number of the latest request in the journal
+        self._empty = False  # a new run, of which nothing was evaluated yet
         self._known: NotedRows = {}
-        self._doubted: Population | None = None  # a point of the form that the function has to show first
-        self._held: list[tuple[int, int, Noted]] = []  # what it returned instead, so far
+        self._doubted: Population | None = None  # a stored point, until a row with as many constraints comes
+        self._held: list[tuple[int, int, Noted]] = []  # rows with other numbers of constraints; not in the journal yet
         self._journal_path: Path = Path(os.path.realpath(path) + ".journal")
         self._journal: Journal = Journal(self._journal_path, clock)
 
     def known(self, request: int) -> Mapping[int, Noted]:
-        """The rows of a request that finished before the run was resumed."""
+        """Return the rows of a request that finished before the run was resumed."""
         return self._known.get(request, _NOTHING)
 
     def note(self, request: int, row: int, noted: Noted) -> None:
-        """Store a row of a request that has finished. A full disk is a warning, not the end of the run."""
+        """Store one finished row of a request in the journal. A full disk is a warning, not the end of the run."""
         new = [(request, row, noted)]
         self._noted, self._empty = max(self._noted, request), False
         if self._doubted is not None:
@@ -160,20 +160,21 @@ class Checkpoint:
         *,
         now: bool = False,
     ) -> bool:
-        """Store the state, if a generation has just ended and it is time, or `now`; whether that was done.
+        """Store the run if a generation has just ended and it is time to, or if `now`; return whether it was stored.
 
-        To be called whenever the run was given values. A full disk is a warning, not the end of the run.
+        Called each time the run was supplied with values. A full disk is a warning, not the end of the run.
+        `CheckpointError` if the function seems to be another one than before.
         """
         if self._doubted is not None and len(self._held) >= MISFITS:
             form = f"{self._doubted.g.shape[1]} inequalities and {self._doubted.h.shape[1]} equalities"
             raise CheckpointError(
-                f"{self.path}: it is of another function, it seems: {len(self._held)} points evaluated now came back "
-                f"without the {form} that its points have; nothing of them was kept"
+                f"{self.path}: it belongs to another function, it seems: {len(self._held)} points evaluated now do not "
+                f"have the {form} of its points; none of them was stored"
             )
         if self._held and run.wanted is not None:
             return False
         if not run.between_generations or self._noted >= run.requests:
-            return False  # what is known of this request and of later ones stands in the journal of the state before
+            return False  # a write would delete the journal, which has rows of this request or of later ones
         if run.requests == self._stored or (not now and self._clock() - self._written < self.every):
             return False
         try:
@@ -184,7 +185,7 @@ class Checkpoint:
         return True
 
     def close(self) -> None:
-        """Give up the files. All that was noted is brought to the disk; a run that is over needs no journal."""
+        """Write the journal to the disk, or delete it if the run is over, and unlock the files."""
         if self._closed:
             return
         self._closed = True
@@ -201,7 +202,7 @@ class Checkpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Close; a run that an error ended before anything was evaluated leaves nothing behind."""
+        """Close; delete the files if an error ended the run before anything was evaluated."""
         if kind is not None and self._empty and not self._closed:
             with suppress(OSError):
                 self.path.unlink()
@@ -227,7 +228,7 @@ class Checkpoint:
         if self.error is None:
             warnings.warn(
                 f"the checkpoint {self.path} could not be written ({error}); the run goes on, and what was written "
-                "before is still good",
+                "before is still valid",
                 CheckpointWarning,
                 stacklevel=3,
             )
@@ -235,7 +236,7 @@ class Checkpoint:
 
 
 def peek(path: str | os.PathLike[str], algorithm: Algorithm | None = None) -> tuple[Run, dict[str, Any]]:
-    """The run that a checkpoint holds, and what is told of its problem; the checkpoint may be in use meanwhile."""
+    """Return the run in a checkpoint and its request as plain data, without a lock: the checkpoint may be in use."""
     found = state_file.read(Path(path))
     with state_file.naming(Path(path)):
         run, about, _, _ = _contents(found, algorithm)
@@ -244,11 +245,11 @@ def peek(path: str | os.PathLike[str], algorithm: Algorithm | None = None) -> tu
 
 def _check_free(path: Path) -> None:
     if path.exists():
-        raise CheckpointError(f"{path} exists already: resume it, remove it, or take another name")
+        raise CheckpointError(f"{path} exists already: resume it, delete it, or choose another path")
 
 
 def _misfits(noted: Noted, point: Population) -> bool:
-    """Whether the function returned something of another form than it returned for this point."""
+    """Return whether a row is malformed, or has other numbers of constraints than this point."""
     if noted.status not in (OK, INVALID):
         return noted.status == MALFORMED
     return (len(noted.g), len(noted.h)) != (point.g.shape[1], point.h.shape[1])
@@ -272,7 +273,7 @@ def _rebuilt(described: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]
 
 
 def _flatten_failures(failures: Sequence[Failure], arrays: dict[str, np.ndarray]) -> None:
-    """There may be many: all their texts are one array of bytes."""
+    """Store failures as three arrays; there may be many, so all their texts are one array of bytes."""
     texts = json.dumps([[failure.status, failure.kind, failure.message] for failure in failures])
     arrays["failures.x"] = np.array([failure.x for failure in failures], float)
     arrays["failures.seconds"] = np.array([failure.seconds for failure in failures], float)
@@ -285,7 +286,7 @@ def _rebuild_failures(arrays: Mapping[str, np.ndarray], dimension: int) -> list[
         texts = json.loads(arrays["failures.texts"].tobytes())
         sound = x.dtype == seconds.dtype == float and x.shape == ((len(texts), dimension) if texts else (0,))
         if not sound or not all(type(text) is str for row in texts for text in row):
-            raise ValueError("of another form")
+            raise ValueError("arrays of other shapes or types")
         rows = zip(x, texts, seconds.tolist(), strict=True)
         return [Failure(point.copy(), status, kind, message, taken) for point, (status, kind, message), taken in rows]
     except (KeyError, TypeError, ValueError, RecursionError) as error:

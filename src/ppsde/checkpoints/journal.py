@@ -1,11 +1,11 @@
-"""The journal beside a checkpoint: every evaluation that finished since, one record each, only ever appended to.
+"""The journal beside a checkpoint: a record of every evaluation that has finished since, only ever appended to.
 
     44 bytes  MAGIC, version, and the digest of the checkpoint that the journal continues
     per record: length and CRC-32 of the rest; number of the request, row, f, seconds, how many g and h, how long the
     status is; g, h, status, error
 
-A process that is killed leaves at most one record unfinished. A reader takes the records up to the first that is not
-whole, and none from a journal of another checkpoint.
+A process that is killed leaves at most one record incomplete. A reader uses the records before the first incomplete
+one, and none from a journal of another checkpoint.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
 VERSION = 1
-SYNC_EVERY = 1.0  # seconds after which what was noted is brought to the disk; a killed process loses none of it anyway
+SYNC_EVERY = 1.0  # seconds between two calls of fsync; only a stopping machine needs it, not a killed process
 
 NotedRows = dict[int, dict[int, Noted]]  # by number of the request, then by row
 
@@ -34,21 +34,21 @@ _HEADER = struct.Struct(f"<8sI{DIGEST}s")
 _FRAME = struct.Struct("<II")  # length and checksum
 _RECORD = struct.Struct("<QQddIIH")
 
-_here: set[Path] = set()  # journals that this process writes
+_here: set[Path] = set()  # journals that this process has open
 _choosing = threading.Lock()
 
 
 class Journal:
-    """Appends finished rows to a file, which belongs to one run of one process at a time."""
+    """Appends finished rows to a file, which is locked: only one run of one process may have it open."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
         self._clock = clock
         self._synced = clock()
         self._header = b""
-        self._end = 0  # of the last whole record
+        self._end = 0  # of the last complete record
         with _choosing:
-            # Locks are between processes: a second handle would get the lock too, and end it for both when it closes.
+            # A lock belongs to a process: a second run here would get it too, and end it for both when it closes.
             if path in _here:
                 raise CheckpointError(f"{path}: another run of this process writes this checkpoint")
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
@@ -58,14 +58,14 @@ class Journal:
             _here.add(path)
 
     def restart(self, digest: bytes) -> None:
-        """Forget everything noted; from now on continue the checkpoint with this digest."""
+        """Delete all records; the journal now continues the checkpoint with this digest."""
         self._header = _HEADER.pack(MAGIC, VERSION, digest)
         self._end = 0
         os.ftruncate(self._file, 0)
         self._append(self._header)
 
     def resume(self, digest: bytes) -> NotedRows:
-        """What was noted since the checkpoint with this digest, to be continued."""
+        """Return the rows recorded since the checkpoint with this digest, and append further ones to them."""
         known, end = records(_read(self._file), digest)
         if not end:
             self.restart(digest)
@@ -75,24 +75,25 @@ class Journal:
         return known
 
     def note(self, request: int, row: int, noted: Noted) -> None:
-        """Append a row of a request that has finished."""
+        """Append one finished row of a request."""
         record = packed(request, row, noted)
-        self._append(record if self._end else self._header + record)  # where the disk had no room for the header
+        self._append(record if self._end else self._header + record)  # the disk was full before the header
         if self._clock() - self._synced > SYNC_EVERY:
             self.sync()
 
     def sync(self) -> None:
-        """Bring everything noted to the disk."""
+        """Make sure that all records are on the disk."""
         os.fsync(self._file)
         self._synced = self._clock()
 
     def close(self) -> None:
+        """Close the file, which unlocks it."""
         with _choosing:
             os.close(self._file)
             _here.discard(self._path)
 
     def _append(self, data: bytes) -> None:
-        """Write all of it or, if that fails, nothing."""
+        """Append data completely or, if that fails, not at all."""
         try:
             os.lseek(self._file, self._end, os.SEEK_SET)
             left = memoryview(data)
@@ -106,7 +107,7 @@ class Journal:
 
 
 def packed(request: int, row: int, noted: Noted) -> bytes:
-    """A finished row as a record."""
+    """Return a finished row as a record."""
     g, h = np.asarray(noted.g, "<f8"), np.asarray(noted.h, "<f8")
     status, reason = noted.status.encode(), noted.reason.encode(errors="surrogatepass")
     start = _RECORD.pack(request, row, noted.f, noted.seconds, g.size, h.size, len(status))
@@ -115,7 +116,7 @@ def packed(request: int, row: int, noted: Noted) -> bytes:
 
 
 def records(data: bytes, digest: bytes) -> tuple[NotedRows, int]:
-    """The whole records of a journal of that checkpoint, and where they end; 0 if it is of another."""
+    """Return the complete records of a journal and where they end; none and 0 if it is of another checkpoint."""
     if data[: _HEADER.size] != _HEADER.pack(MAGIC, VERSION, digest):
         return {}, 0
     known: NotedRows = {}
@@ -130,7 +131,7 @@ def records(data: bytes, digest: bytes) -> tuple[NotedRows, int]:
             return known, end
         try:
             request, row, noted = _unpacked(record)
-        except ValueError:  # a checksum that fits what nothing here writes
+        except ValueError:  # the checksum is right, but this module did not write the record
             return known, end
         known.setdefault(request, {})[row] = noted
         end = start + length
@@ -140,7 +141,7 @@ def _unpacked(record: bytes) -> tuple[int, int, Noted]:
     request, row, f, seconds, p, q, status_length = _RECORD.unpack_from(record)
     texts = _RECORD.size + 8 * (p + q)
     if texts + status_length > len(record):
-        raise ValueError("a record speaks of more than it holds")
+        raise ValueError("a record is shorter than its lengths say")
     values = np.frombuffer(record[_RECORD.size : texts], "<f8").astype(float)
     status = record[texts : texts + status_length].decode()
     reason = record[texts + status_length :].decode(errors="surrogatepass")
@@ -161,7 +162,7 @@ def _read(file: int) -> bytes:
 
 
 def _locked(file: int) -> bool:
-    """Whether the file is now this process's own. The lock ends with the process, and is not that of its children."""
+    """Lock the file; return False if another process has. The lock ends with this process; children do not have it."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system

@@ -1,6 +1,4 @@
-"""Files that are there whole or not at all, whenever the machine stops.
-
-The file format: a prefix of fixed length, a header of plain JSON, the bytes of arrays, and a checksum over it all.
+"""The file format of checkpoints: a prefix, a header of plain JSON, the bytes of arrays, and a checksum of it all.
 
     8 bytes   MAGIC
     4         version
@@ -10,8 +8,9 @@ The file format: a prefix of fixed length, a header of plain JSON, the bytes of 
     ..        data: the arrays one after the other, little-endian
     32        SHA-256 of all before it
 
-Numbers are little-endian. A reader trusts nothing: lengths are compared with that of the file before a byte of it is
-kept in memory, types come from a short list, and names are only names.
+Numbers are little-endian. A file is written completely or not at all, even if the machine stops. A reader trusts
+nothing: it compares lengths with the size of the file before it allocates memory, allows only a short list of types,
+and never looks up a name.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ _SUFFIX = ".unfinished"
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
-    """Put a file at `path` that holds the chunks, in the place of what was there.
+    """Write the chunks to `path`, completely or not at all; an existing file is replaced.
 
-    They are written under another name in the same folder, brought to the disk, and then renamed.
+    They are written under another name in the same folder, synchronised to the disk, and then renamed.
     """
     path = _real(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
@@ -56,7 +55,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove what writers of `path` that were killed left behind."""
+    """Remove the unfinished files that killed processes left beside `path`."""
     path = _real(path)
     for file in path.parent.iterdir():
         if file.name.startswith(f".{path.name}.") and file.name.endswith(_SUFFIX):
@@ -65,12 +64,12 @@ def sweep(path: Path) -> None:
 
 
 def _real(path: Path) -> Path:
-    """Where links lead: a link stays one."""
+    """Return the path without symbolic links, so that a link is not replaced by a file."""
     return Path(os.path.realpath(path))
 
 
 def _bring_to_disk(folder: Path) -> None:
-    """A rename is only safe once its folder is on the disk. Some systems cannot do this, and need not."""
+    """Synchronise a folder to the disk, because a rename is safe only then; some systems cannot, and need not."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -79,7 +78,7 @@ def _bring_to_disk(folder: Path) -> None:
             os.close(descriptor)
 
 
-MAGIC = b"ppsde\r\n\x1a"  # line ends, and an end of text, which a copy as text would change
+MAGIC = b"ppsde\r\n\x1a"  # a copy in text mode would change the line end and the end-of-text mark
 VERSION = 1
 LARGEST_FILE = 2**32
 LARGEST_HEADER = 2**24
@@ -91,26 +90,26 @@ _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-_SWAPPED = "swapped "  # before the type of an array that was not in the byte order of its machine
+_SWAPPED = "swapped "  # prefix of the type of an array that is not in native byte order
 _KNOWN = {**{name: np.dtype(name) for name in _DTYPES}, **{_SWAPPED + n: np.dtype(n).newbyteorder() for n in _DTYPES}}
 _PIECE = 2**20
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be read, taken up or made, and why."""
+    """Raised when a checkpoint cannot be read, resumed or written; the message says why."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds."""
+    """The contents of a file."""
 
     content: Any  # of JSON
     arrays: dict[str, np.ndarray]
-    digest: bytes  # which tells this file from every other
+    digest: bytes  # SHA-256, which identifies the file
 
 
 def write(path: Path, content: Any, arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Write a file, whole or not at all, and give its digest."""
+    """Write a file, completely or not at all, and return its digest."""
     table, data = [], []
     for name, array in arrays.items():
         order = "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
@@ -132,7 +131,7 @@ def write(path: Path, content: Any, arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def read(path: Path) -> Contents:
-    """What a file holds; `CheckpointError` if it is not exactly what was written."""
+    """Return the contents of a file; `CheckpointError` if it is not exactly as it was written."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
         raise CheckpointError(f"{path} is not a file")
     with naming(path), path.open("rb") as file:
@@ -141,7 +140,7 @@ def read(path: Path) -> Contents:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors from within name the file."""
+    """Put the path before the message of every `CheckpointError` raised inside the block."""
     try:
         yield
     except CheckpointError as error:
@@ -174,7 +173,7 @@ def _read(file: BinaryIO) -> Contents:
 
 
 def _digest(file: BinaryIO, size: int) -> bytes:
-    """The checksum of the file, which must be the one that it ends with."""
+    """Return the checksum of the file; `CheckpointError` if the file does not end with it."""
     checksum = hashlib.sha256()
     file.seek(0)
     left = size - DIGEST
@@ -185,7 +184,7 @@ def _digest(file: BinaryIO, size: int) -> bytes:
         checksum.update(piece)
         left -= len(piece)
     if file.read(DIGEST) != checksum.digest():
-        raise CheckpointError("the file is damaged: its checksum does not fit what it holds")
+        raise CheckpointError("the file is damaged: its checksum does not match its contents")
     return checksum.digest()
 
 
@@ -204,7 +203,7 @@ def _refuse(word: str) -> Any:
 
 
 def _table(header: dict[str, Any], data_length: int) -> list[tuple[str, np.dtype, tuple[int, ...], str, int]]:
-    """The arrays that follow, every size checked; nothing is made yet."""
+    """Return name, type, shape, order and size of each array, all checked; no array is created yet."""
     rows = list(map(_row, header["arrays"]))
     names = {name for name, *_ in rows}
     if len(names) != len(rows):

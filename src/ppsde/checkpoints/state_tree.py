@@ -1,10 +1,8 @@
-"""Trees of dataclasses, as plain arrays by name and a description of plain JSON that puts them together again.
+"""Runs as plain data for a file, and back: arrays by name, and a description of plain JSON that puts them together.
 
-A leaf comes back as what it was: an array, a NumPy number or a Python one, of the same type and with the same bits.
-A description names classes, but cannot bring any: it is rebuilt from classes that the caller already has, and what is
-made of others is not described in the first place.
-
-A run as plain data for a file, and back; what comes from a file is checked before it becomes a run.
+A run is a tree of dataclasses. Each leaf is restored as it was: an array, a NumPy number or a Python one, of the same
+type and with the same bits. A description contains names of classes but no code: it is rebuilt from classes that the
+caller passes, and a tree of other classes cannot be stored. Data from a file are checked before they become a run.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from ..population import Population, checked_tolerance, evaluated
 from ..streams import NumpyStream
 from .state_file import CheckpointError
 
-DEEPEST = 50  # trees in trees
+DEEPEST = 50  # levels of a tree
 _NUMBERS: dict[str, type] = {"float": float, "complex": complex}  # stored as arrays: JSON has no NaN and no -0.0
 
 
 def flatten(tree: Any, name: str, arrays: dict[str, np.ndarray], classes: Mapping[str, type], depth: int = 0) -> Any:
-    """The description of a tree; its numbers go into `arrays` under names that begin with `name`."""
+    """Return the description of a tree; its numbers are added to `arrays` under names that begin with `name`."""
     if depth > DEEPEST:
         raise CheckpointError(f"{name} cannot be stored: it is nested deeper than {DEEPEST}")
     kind = type(tree)
@@ -42,7 +40,7 @@ def flatten(tree: Any, name: str, arrays: dict[str, np.ndarray], classes: Mappin
         return {kind.__name__: [flatten(v, f"{name}[{k}]", arrays, classes, depth + 1) for k, v in enumerate(tree)]}
     if is_dataclass(kind):
         if classes.get(class_name(kind)) is not kind:
-            raise CheckpointError(f"{name} cannot be stored: its declared type does not tell of {class_name(kind)}")
+            raise CheckpointError(f"{name} cannot be stored: its declared type does not include {class_name(kind)}")
         named = [(field.name, getattr(tree, field.name)) for field in fields(kind)]
         described = {n: flatten(v, f"{name}.{n}", arrays, classes, depth + 1) for n, v in named}
         return {"class": class_name(kind), "fields": described}
@@ -54,7 +52,7 @@ def flatten(tree: Any, name: str, arrays: dict[str, np.ndarray], classes: Mappin
 
 
 def rebuild(description: Any, arrays: Mapping[str, np.ndarray], classes: Mapping[str, type], depth: int = 0) -> Any:
-    """The tree that was described. `classes` are those it may be made of, by name."""
+    """Return the tree of a description; `classes` are those that it may contain, by name."""
     if depth > DEEPEST:
         raise CheckpointError(f"a description is nested deeper than {DEEPEST}")
     if description is None or isinstance(description, bool | str):
@@ -64,7 +62,7 @@ def rebuild(description: Any, arrays: Mapping[str, np.ndarray], classes: Mapping
     if set(description) == {"class", "fields"}:
         return _object(description["class"], description["fields"], arrays, classes, depth)
     if len(description) != 1:
-        raise CheckpointError("a description must say one thing")
+        raise CheckpointError("a description must have exactly one entry")
     ((form, value),) = description.items()
     if form in ("tuple", "list") and isinstance(value, list):
         parts = [rebuild(part, arrays, classes, depth + 1) for part in value]
@@ -86,14 +84,14 @@ def rebuild(description: Any, arrays: Mapping[str, np.ndarray], classes: Mapping
 
 
 def class_name(kind: type) -> str:
-    """The name a class goes by in a description."""
+    """Return the name of a class in descriptions."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def classes_within(roots: Iterable[Any]) -> dict[str, type]:
-    """The dataclasses that trees are made of, by name: of those given as objects or classes, and of their fields.
+    """Return the dataclasses that trees may contain, by name: those of `roots` (objects or classes) and their fields.
 
-    What a field may hold is known from its declared type and, in an object, from what it holds.
+    The classes of a field are found from its declared type and, in an object, also from its value.
     """
     found: dict[str, type] = {}
     waiting = list(roots)
@@ -113,10 +111,10 @@ def classes_within(roots: Iterable[Any]) -> dict[str, type]:
 
 @cache
 def _declared(kind: Any) -> list[type]:
-    """The classes in the declared types of a dataclass's fields, such as A and B of `A | tuple[B, ...]`."""
+    """Return the dataclasses in the declared types of a dataclass's fields, such as A and B of `A | tuple[B, ...]`."""
     try:
         waiting = list(typing.get_type_hints(kind).values())
-    except (NameError, TypeError, AttributeError):  # declared with names that exist for type checkers only
+    except (NameError, TypeError, AttributeError):  # types declared with names that only type checkers import
         return []
     classes = []
     while waiting:
@@ -135,7 +133,7 @@ def _object(name: Any, parts: Any, arrays: Mapping[str, np.ndarray], classes: Ma
     if not isinstance(parts, dict) or set(parts) != set(names):
         raise CheckpointError(f"{name} must have the fields {', '.join(names)}")
     tree = object.__new__(kind)
-    for field in names:  # as they were, without what the class does to new ones
+    for field in names:  # directly: `__init__` and `__post_init__` might change the values
         object.__setattr__(tree, field, rebuild(parts[field], arrays, classes, depth + 1))
     return tree
 
@@ -157,11 +155,11 @@ def _python_number(array: np.ndarray, kind: type) -> Any:
 
 
 _WORD = 2**64
-_REQUESTS = 1000  # that a first population may take
+_REQUESTS = 1000  # requests of a first population, at most
 
 
 def described(snapshot: Snapshot, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """A snapshot as plain JSON; its arrays go into `arrays`."""
+    """Return a snapshot as plain JSON; its arrays are added to `arrays`."""
     algorithm: Any = snapshot.algorithm
     name = _name_of(algorithm)
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
@@ -179,9 +177,10 @@ def described(snapshot: Snapshot, arrays: dict[str, np.ndarray]) -> dict[str, An
 
 
 def restored(content: Any, arrays: Mapping[str, np.ndarray], algorithm: Algorithm | None = None) -> Run:
-    """The run that was described, where it was.
+    """Return the run of a description, ready to continue; `CheckpointError` if it cannot be one.
 
-    An algorithm of the table is made anew; any other must be given, with the settings that it had.
+    An algorithm of `ppsde.ALGORITHMS` is created with the stored settings. Any other must be passed, with the settings
+    that it had.
     """
     if not isinstance(content, dict) or not {"made_with", "algorithm", "run"} <= set(content):
         raise CheckpointError("it does not describe a run")
@@ -191,7 +190,7 @@ def restored(content: Any, arrays: Mapping[str, np.ndarray], algorithm: Algorith
     _check(snapshot)
     try:
         return Run.restored(replace(snapshot, algorithm=algorithm))
-    except Exception as error:  # whatever an algorithm does with a state that no run of it would make
+    except Exception as error:  # an algorithm may raise anything for a state that it never makes itself
         raise CheckpointError(f"the run cannot go on from here: {type(error).__name__}: {error}") from error
 
 
@@ -212,7 +211,7 @@ def _compare_versions(made_with: Any) -> None:
 
 
 def _name_of(algorithm: Any) -> str | None:
-    """The name of the algorithm, or of one that differs by its settings alone; None if it is not in the table."""
+    """Return the name of the algorithm, or of one that has only other settings; None if it is not in the table."""
     same = [name for name, known in ALGORITHMS.items() if type(known) is type(algorithm)]
     equal = [name for name in same if ALGORITHMS[name] == algorithm]
     return next(iter(equal or same), None)
@@ -224,7 +223,7 @@ def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], given: Any) -> An
     name, kind, described = content["name"], content["class"], content["settings"]
     template = given if given is not None else ALGORITHMS.get(name) if isinstance(name, str) else None
     if template is None:
-        raise CheckpointError(f"the algorithm {ascii(name or kind)[:120]} is not in the table; give it")
+        raise CheckpointError(f"the algorithm {ascii(name or kind)[:120]} is not in ppsde.ALGORITHMS")
     if kind != class_name(type(template)):
         raise CheckpointError(f"it is of the algorithm {ascii(kind)[:120]}; got {class_name(type(template))}")
     known = [field.name for field in fields(template)]
@@ -242,17 +241,17 @@ def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], given: Any) -> An
 
 
 def _classes(algorithm: Any, name: str | None) -> dict[str, type]:
-    """The classes that a state of the algorithm may be made of, known from running code alone.
+    """Return the classes that a state of the algorithm may contain, found by running its `start`, not from the file.
 
-    An algorithm of the table is started with its own settings, on a box and values made up for this: those of a
-    file could ask for a population of any size.
+    An algorithm of the table is started with its default settings, on a made-up box and values: the settings in a file
+    could ask for a population of any size.
     """
     return _classes_of(algorithm) if name is None else _classes_by_name(name, getattr(algorithm, "rule", None))
 
 
 @cache
 def _classes_by_name(name: str, rule: str | None) -> dict[str, type]:
-    """The same for an algorithm of the table; of its settings only the rule decides which classes there are."""
+    """Return the classes for an algorithm of the table; of its settings, only the rule decides which they are."""
     algorithm = ALGORITHMS[name]
     return _classes_of(algorithm if rule is None else replace(algorithm, rule=rule))
 
@@ -277,7 +276,7 @@ def _first_state(algorithm: Algorithm) -> Any:
 
 
 def _check(snapshot: Any) -> None:
-    """A snapshot that a run could have made, as far as this can be seen without the algorithm."""
+    """Raise `CheckpointError` if no run could have made this snapshot, as far as can be seen without the algorithm."""
     if not isinstance(snapshot, Snapshot) or not isinstance(snapshot.task, Task):
         raise CheckpointError("it does not describe a run")
     for name in ("seed", "run", "generation", "attempt", "requests", "evaluations", "failed"):
@@ -309,16 +308,16 @@ def _check(snapshot: Any) -> None:
         raise CheckpointError("the history does not fit the state")
     for values in snapshot.given if type(snapshot.given) is tuple else (None,):
         if type(values) is not tuple or len(values) != 3:
-            raise CheckpointError("values given must be f, g and h")
+            raise CheckpointError("supplied values must be f, g and h")
         f, g, h = values
         if not _is_array(f, (None,)) or not _is_array(g, (len(f), None)) or not _is_array(h, (len(f), None)):
-            raise CheckpointError("values given must be arrays f (n,), g (n, p) and h (n, q)")
+            raise CheckpointError("supplied values must be arrays f (n,), g (n, p) and h (n, q)")
 
 
 def _check_points(
     points: Any, name: str, d: int, size: int | None, counts: tuple[int, int] | None
 ) -> tuple[int, int] | None:
-    """Points of d variables with values of one shape; how many constraints they have."""
+    """Check shapes and types of points of d variables; return their numbers of constraints."""
     if points is None:
         return counts
     if not isinstance(points, Population) or not _is_array(points.x, (size, d)):
@@ -332,7 +331,7 @@ def _check_points(
 
 
 def _is_array(value: Any, shape: tuple[int | None, ...]) -> bool:
-    """Whether this is an array of 64-bit floats of that shape; None stands for any length."""
+    """Return whether a value is an array of 64-bit floats of that shape; None stands for any length."""
     if type(value) is not np.ndarray or value.dtype != np.float64 or value.ndim != len(shape):
         return False
     return all(wanted is None or wanted == got for wanted, got in zip(shape, value.shape, strict=True))

@@ -1,1 +1,1 @@
-"""What drives an algorithm's coroutines: counting evaluations and stopping exactly at the budget."""
+"""Engines: the code that drives an algorithm's coroutines, counts evaluations and stops exactly at the budget."""

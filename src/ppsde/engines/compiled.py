@@ -29,24 +29,24 @@ TracedValues = Callable[
     [Array], tuple[Array, Array, Array, Array]
 ]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
 
-LARGEST_BATCH = 2**32  # bytes that one call on a GPU may hold, about; more runs are done in turns
+LARGEST_BATCH = 2**32  # bytes that one call on a GPU may use, about; more runs need several calls
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
-SIDE_BY_SIDE = 700  # runs that go side by side on a GPU: 28 problems 25 times
-IN_A_ROW = 8  # runs that follow one another in a call on a CPU, at most
+SIDE_BY_SIDE = 700  # runs that one call on a GPU does in parallel: 28 problems 25 times
+IN_A_ROW = 8  # runs that one call on a CPU does one after another, at most
 
-# Without autotuning a program is the same in every process, bit for bit, and compiled sooner; the products here are
-# too small to gain by it.
+# Without autotuning, a program is the same in every process, bit for bit, and compiles faster; the matrix products here
+# are too small to gain by it.
 ON_A_GPU = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
-_tracing = threading.Lock()  # Python traces one program at a time anyway: in turns, the first is compiled meanwhile
+_tracing = threading.Lock()  # tracing holds the GIL: one after another, so that the first is compiled meanwhile
 
 
 @contextmanager
 def float64() -> Any:
-    """JAX in 64 bits inside the block, and nowhere else in the process."""
+    """Make JAX use 64-bit numbers inside the block, and nowhere else in the process."""
     import jax
 
     scope: Any = getattr(jax, "enable_x64", None)
-    if scope is None:  # an older JAX keeps it elsewhere
+    if scope is None:  # an older JAX has it in another module
         from jax import experimental
 
         scope = experimental.enable_x64  # type: ignore[attr-defined]
@@ -57,10 +57,9 @@ def float64() -> Any:
 class Program:
     """One algorithm with one budget on some problems of one dimension, compiled once for all their runs.
 
-    On a CPU a call takes a few runs of one problem, which follow one another in a loop of any number of rounds, so what
-    a run gives cannot depend on what is beside it. On other devices a call takes as many runs of every problem as go
-    side by side, always the same number however few are wanted, for the same reason: which way a device adds up depends
-    on the shapes.
+    On a CPU, a call does a few runs of one problem one after another, in a loop, so that no run depends on the others.
+    On other devices, a call does runs of every problem in parallel. Their number is always the same, however few are
+    wanted, for the same reason: the order in which a device adds numbers depends on the shapes of the arrays.
     """
 
     def __init__(
@@ -72,13 +71,13 @@ class Program:
         device: Any,
         workers: int | None = None,
     ) -> None:
-        """Compile; `workers` are the calls that a CPU makes at a time, one per core if None."""
+        """Compile the program; a CPU executes `workers` calls at a time, one per core if None."""
         import jax
 
         self._device, self._problems = device, problems
         self.aside = goes_aside(device)
         self._workers = 1 if self.aside else workers or os.cpu_count() or 1
-        self.width = width_of(problems, self.aside)  # runs of one problem that a call takes, at most
+        self.width = width_of(problems, self.aside)  # runs of one problem in a call, at most
         with float64():
             values = values_of(problems, algorithm)
         together = _side_by_side(values, self.width) if self.aside else None
@@ -108,9 +107,9 @@ class Program:
         problems: Sequence[int] | None = None,
         done: Callable[[int], None] = lambda runs: None,
     ) -> list[Endings]:
-        """Make the runs of the given numbers on some of the problems, or on all.
+        """Carry out the runs with the given numbers on some of the problems, or on all; return endings per problem.
 
-        `done` is called with the number of runs that have ended since it was called last.
+        `done` is called with the number of runs that have ended since its last call.
         """
         key = self._key(seed)
         wanted = range(len(self._problems)) if problems is None else problems
@@ -120,7 +119,7 @@ class Program:
             waiting = deque(pool.submit(self._execute, key, call) for call in calls)
             try:
                 while waiting:
-                    numbers, places, out = waiting.popleft().result()  # and forgotten: it is kept in `found`
+                    numbers, places, out = waiting.popleft().result()  # dropped at once: `found` stores the values
                     for slot, number in enumerate(numbers):
                         at = slice(slot * self.width, slot * self.width + len(places))
                         if number in found:
@@ -138,10 +137,10 @@ class Program:
             return root_key(seed)
 
     def _calls(self, runs: np.ndarray, wanted: Sequence[int]) -> Iterator[tuple[list[int], np.ndarray, list[Any]]]:
-        """Problems by number, places among the runs, and arguments, call by call."""
+        """Yield for each call the numbers of its problems, the places of its runs in `runs`, and its arguments."""
         every = list(range(len(self._problems)))
         for places in np.array_split(np.arange(len(runs)), self._turns(len(runs))):
-            padded = runs[np.resize(places, self.width)]  # the arrays have one size, however few of the runs are wanted
+            padded = runs[np.resize(places, self.width)]  # arrays have one size, however few runs are wanted
             for numbers in [every] if self.aside else [[k] for k in wanted]:
                 boxes = [
                     np.repeat([getattr(self._problems[k], side) for k in numbers], self.width, axis=0)
@@ -151,7 +150,7 @@ class Program:
                 yield numbers, places, [rows] if self.aside else [rows, len(places)]
 
     def _turns(self, runs: int) -> int:
-        """How many calls so many runs of a problem take: on a CPU all cores get some, and about as many."""
+        """Return how many calls the runs of a problem are split into; on a CPU, about as many for each core."""
         turns = -(-runs // self.width)
         return turns if self.aside else min(runs, -(-turns // self._workers) * self._workers)
 
@@ -167,7 +166,7 @@ class Program:
 
 
 def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int) -> Ending:
-    """The ending of a single run, with the last population and the constraint values of its points."""
+    """Return the ending of a single run, with the last population and the constraint values of its points."""
     import jax
 
     began = time.monotonic()
@@ -196,7 +195,7 @@ def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, rec
 
 
 def _compiled(lowered: Any, aside: bool) -> Any:
-    """The program; options that another version of XLA does not know are left out."""
+    """Return the compiled program; options that this version of XLA does not know are left out."""
     options = ON_A_GPU if aside else {}
     while True:
         try:
@@ -209,12 +208,12 @@ def _compiled(lowered: Any, aside: bool) -> Any:
 
 
 def goes_aside(device: Any) -> bool:
-    """Whether runs go side by side on the device; on a CPU they follow one another."""
+    """Return whether the device does runs in parallel; a CPU does them one after another."""
     return bool(device.platform != "cpu")
 
 
 def width_of(problems: Sequence[Problem], aside: bool) -> int:
-    """How many runs of a problem one call takes at most: memory is bounded whatever the number of runs."""
+    """Return the largest number of runs of a problem in one call, which bounds the memory."""
     if not aside:
         return IN_A_ROW
     d = problems[0].dimension
@@ -224,7 +223,7 @@ def width_of(problems: Sequence[Problem], aside: bool) -> int:
 
 
 def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.ndarray], runs: int) -> None:
-    """Write rows into their places; the columns are made at the first."""
+    """Write rows into their places of the columns, which the first call creates."""
     for name, values in rows.items():
         if name not in columns:
             columns[name] = np.empty((runs, *values.shape[1:]), values.dtype)
@@ -239,10 +238,10 @@ def _endings(columns: dict[str, np.ndarray]) -> Endings:
 
 
 def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: Array) -> Any:
-    """What `one` gives for the first `count` rows; the others stay zeros.
+    """Return the results of `one` for the first `count` rows; those of the others are 0.
 
-    The compiler does not know the count. A loop of a single round it would dissolve, and mix its arithmetic with what
-    is around it, which rounds otherwise.
+    The compiler does not know the count. It would unroll a loop known to have one round and merge its arithmetic with
+    the code around it, which changes the rounding.
     """
     import jax
     import jax.numpy as jnp
@@ -261,11 +260,11 @@ def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: 
 
 
 def in_a_loop(one: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (1, *arguments) -> what one(*arguments) gives, with the bits that it has among many."""
+    """Return a function (1, *arguments) -> one(*arguments), whose result has the same bits as in a batch."""
     import jax
 
     def alone(count: Array, *arguments: Array) -> Any:
-        # Two rows, the second never used: a single one would not depend on the round, and be taken out of the loop.
+        # Two rows, the second never used: with a single row, the compiler would move the work out of the loop.
         rows = tuple(jax.numpy.stack([argument, argument]) for argument in arguments)
         found = _one_after_another(lambda row: one(*row), rows, count)
         return jax.tree_util.tree_map(lambda a: a[0], found)
@@ -274,14 +273,14 @@ def in_a_loop(one: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def one_of(values: Sequence[TracedValues], number: Array | int) -> TracedEvaluate:
-    """The values of the problem with that number.
+    """Return the function that evaluates the problem with that number.
 
-    The barrier behind it, and one before it where points are asked for, keep the compiler from mixing a problem's
-    arithmetic with the algorithm's, which it would do in one way for a single problem and in another for several.
+    A barrier after it, and one before it where the algorithm asks for points, stop the compiler from merging the
+    problem's arithmetic with the algorithm's, which it would do differently for one problem and for several.
     """
     import jax
 
-    # A single one would become part of its surroundings, and round otherwise than among others.
+    # A single branch would be merged with the code around it, and round differently than one of several.
     branches = [*values, *values] if len(values) == 1 else values
 
     def of_number(x: Array) -> Any:
@@ -294,7 +293,7 @@ def one_of(values: Sequence[TracedValues], number: Array | int) -> TracedEvaluat
 
 
 def _side_by_side(values: Sequence[TracedValues], runs: int) -> TracedEvaluate:
-    """The same for a whole batch, in which each problem takes its own runs together, as rows."""
+    """Return the function that evaluates a whole batch: each problem gets the points of all its runs, as rows."""
     import jax
     import jax.numpy as jnp
 
@@ -303,7 +302,7 @@ def _side_by_side(values: Sequence[TracedValues], runs: int) -> TracedEvaluate:
     def of_batch(x: Array) -> Any:
         size, n, d = x.shape
         parts = [of(x[k * runs : (k + 1) * runs].reshape(runs * n, d)) for k, of in enumerate(each)]
-        if len(parts) > 1:  # the barrier keeps all problems out of one kernel, which takes twice as long to compile
+        if len(parts) > 1:  # without the barrier all problems become one kernel, which takes twice as long to compile
             parts = jax.lax.optimization_barrier(parts)
         return tuple(jnp.concatenate(part).reshape(size, n, *part[0].shape[1:]) for part in zip(*parts, strict=True))
 
@@ -315,7 +314,7 @@ def _side_by_side(values: Sequence[TracedValues], runs: int) -> TracedEvaluate:
 
 
 def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
-    """What `evaluate` gives where some row counts; else zeros, at no cost: repairs ask for rows that no one wants."""
+    """Return evaluate(x) if some row counts, else zeros at no cost; a repair may ask for rows none of which count."""
     import jax
     import jax.numpy as jnp
 
@@ -324,10 +323,10 @@ def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
 
 
 def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]:
-    """For each problem a function x (n, d) -> f, violation, g, h; g and h without columns where they are not needed.
+    """Return for each problem a function x (n, d) -> f, violation, g, h.
 
-    They are where the algorithm has `needs_constraint_values`. Then all problems have as many columns as the one with
-    most; those added are 0: satisfied and flat.
+    g and h have columns only if the algorithm has `needs_constraint_values`. Then all problems have as many as the one
+    with most constraints; added columns are 0, so they are satisfied and constant.
     """
     import jax
     import jax.numpy as jnp
@@ -362,7 +361,7 @@ def why_not_traceable(problem: Problem) -> str | None:
 
 
 def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:
-    """f (n,), g (n, p), h (n, q) of the rows of x (n, d), by JAX; a function of one point is mapped over the rows."""
+    """Return f (n,), g (n, p), h (n, q) of the rows of x (n, d) by JAX; a function of one point is mapped over rows."""
     import jax
     import jax.numpy as jnp
 
@@ -382,14 +381,14 @@ def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:
 
 
 def _sequence(part: Any) -> Any:
-    """Constraints of one point as something that has a length: a single number is one of them."""
+    """Return the constraints of one point as a sequence; a single number becomes a sequence of one."""
     import jax.numpy as jnp
 
     return part if isinstance(part, list | tuple) else jnp.ravel(jnp.asarray(part))
 
 
 def device_of(device: Any) -> Any:
-    """The JAX device meant; an error that says what is missing where there is none."""
+    """Return the JAX device for 'cpu', 'gpu', None (the default one) or a device; ValueError if there is none."""
     try:
         import jax
     except ImportError:
@@ -399,4 +398,4 @@ def device_of(device: Any) -> Any:
     try:
         return jax.devices(device)[0]
     except RuntimeError as error:
-        raise ValueError(f"no device {device!r} here: {error}") from None
+        raise ValueError(f"JAX has no device {device!r} here: {error}") from None

@@ -1,4 +1,4 @@
-"""The host loop: evaluate the points that a run wants, give it their values, and end by the budget or an event."""
+"""The loop of the host engine: evaluate the points that a run wants and supply their values, until it ends."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from .run import Run
 
 
 class Log(Protocol):
-    """A checkpoint, as far as the loop knows it."""
+    """The methods of a checkpoint that the loop calls."""
 
     def known(self, request: int) -> Mapping[int, Noted]:
-        """The rows of a request that finished before the run was resumed."""
+        """Return the rows of a request that finished before the run was resumed."""
 
     def note(self, request: int, row: int, noted: Noted) -> None:
-        """Store a row of a request that has finished."""
+        """Store one finished row of a request."""
 
     def write(self, run: Run, failures: Sequence[Failure], costs: Costs, *, now: bool = False) -> bool:
-        """Store the run, if it is time, or `now`."""
+        """Store the run if it is time to, or if `now`; return whether it was stored."""
 
 
 class Interrupted(Exception):
-    """The user asked to stop."""
+    """Raised when the user has asked to stop."""
 
 
 class TimeIsUp(Exception):
-    """The run has taken all the time it may."""
+    """Raised when the run has used its `max_time`."""
 
 
 def drive(
@@ -52,19 +52,19 @@ def drive(
     failures: Sequence[Failure] = (),
     interruptible: bool = False,
 ) -> Ending:
-    """Drive a run to its end; the one loop behind `minimize`, `resume`, `solve_batch`, studies and the contract.
+    """Drive a run to its end and return the ending; `minimize`, `resume`, `solve_batch`, studies and tests call it.
 
     Parameters
     ----------
     run : Run
     problem : Problem
-        Its function takes points of the box that is searched.
+        Its function takes points of the searched box, `Request.searched`.
     limits : Limits
     workers : int, Executor, Dask Client or callable like map
     after_generation : callable, optional
         Called after the start and after each generation; it may raise StopIteration to end the run.
     checkpoint : callable
-        Opens the checkpoint; called when the evaluator is ready.
+        Called when the evaluator is ready; opens the checkpoint.
     earlier, failures
         Counters and failures from before the run was resumed.
     interruptible : bool
@@ -73,7 +73,8 @@ def drive(
     Raises
     ------
     EvaluationError
-        If the failure policy says so, or the evaluator is lost; its `ending` is where the run stands.
+        If an evaluation failed and the failure policy is 'raise', or if the evaluator is lost. Its `ending` is that of
+        the run so far.
     """
     began = monotonic()
     with (
@@ -104,7 +105,7 @@ def drive(
             lost = EvaluationError(str(error))
             lost.ending = ending(ERROR)
             raise lost from error
-        except KeyboardInterrupt as error:  # raised by the function itself, or the second time that the user asked
+        except KeyboardInterrupt as error:  # by the function itself, or by a second signal
             if not interruptible or isinstance(error, Insisted):
                 raise
             status = INTERRUPTED
@@ -118,7 +119,7 @@ def _loop(
     after_generation: Callable[[], Any] | None,
     log: Log | None,
 ) -> int:
-    """Give the run values until it ends; the status says why it ended."""
+    """Supply values until the run ends; return the status, which says why it ended."""
     generation = -1
     try:
         while run.wanted is not None:
@@ -147,7 +148,7 @@ def _loop(
 
 
 def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int, seconds: float) -> Ending:
-    """The ending of a run, with the points that were evaluated in a request that is not complete."""
+    """Return the ending of a run, including the points evaluated in a request that is not complete."""
     mean, longest = evaluate.seconds_each()
     return run.ending(
         status,
@@ -162,17 +163,18 @@ def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int, seconds
 
 
 class Insisted(KeyboardInterrupt):
-    """The user has asked again."""
+    """Raised when the user asks to stop for the second time."""
 
 
 class Interrupts:
-    """Counts how often the user has asked to stop."""
+    """A signal handler that counts how often the user has asked to stop."""
 
     def __init__(self) -> None:
         self.count = 0
 
     @property
     def asked(self) -> bool:
+        """Whether the user has asked to stop."""
         return self.count > 0
 
     def __call__(self, number: int, frame: Any) -> None:
@@ -185,15 +187,15 @@ class Interrupts:
 def noticed() -> Iterator[Interrupts]:
     """Count Ctrl-C and SIGTERM inside the block instead of ending the process; the second one raises `Insisted`.
 
-    Only the main thread can; elsewhere nothing is changed. A signal that is ignored, as it is in the background of a
-    shell, stays ignored. Afterwards the handlers are those of before.
+    Only the main thread can handle signals; in other threads nothing changes. A signal that is ignored, as in a shell's
+    background jobs, stays ignored. The previous handlers are restored at the end.
     """
     interrupts = Interrupts()
     before: dict[int, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: a handler that is not Python's
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: a handler not set by Python
                     before[number] = signal.signal(number, interrupts)
         yield interrupts
     finally:

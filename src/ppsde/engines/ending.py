@@ -1,4 +1,4 @@
-"""The record that a run leaves, or several as columns: results, batches and rows of a study are views of it."""
+"""`Ending`, the record that a run leaves, and `Endings`, several as columns; every kind of result is made from them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ LIMIT = {
 
 @dataclass(frozen=True, eq=False)
 class Ending:
-    """Where a run stands, at its end or before, and why it ended.
+    """The record of a run at its end, or so far, and why it ended.
 
     `best` is the best point ever evaluated, `answer` the point that the method's original program reports. Both have
-    one row, or are None where no evaluation gave values.
+    one row, or are None if no evaluation returned values.
     """
 
     status: int
@@ -58,7 +58,7 @@ class Ending:
     failures: Sequence[Failure] = ()  # the first thousand
     constraint_names: Sequence[str] | None = None
     calls: int | None = None  # of the function
-    seconds: float | None = None  # None where somebody else evaluates
+    seconds: float | None = None  # None if the caller evaluates, as with `Optimizer`
     eval_seconds_mean: float | None = None
     eval_seconds_max: float | None = None  # NaN where it cannot be known
 
@@ -72,7 +72,7 @@ class Ending:
 
 
 def ending_of(found: Mapping[str, Any], constraints: Constraints) -> Ending:
-    """The ending of one compiled run, from its values by name and the constraint values of its points."""
+    """Return the ending of one compiled run, from its values by name; `constraints` evaluates g and h of its points."""
 
     def point(prefix: str) -> Population:
         x, f, violation = (np.asarray(found[prefix + name], float) for name in ("x", "f", "violation"))
@@ -111,7 +111,7 @@ class Endings:
 
     @classmethod
     def of(cls, endings: Sequence[Ending], budget: int, record: int) -> Endings:
-        """The columns that single endings make; their histories get `record` rows."""
+        """Return single endings as columns; each history is reduced to `record` rows."""
         nothing = np.full((1, endings[0].dimension), np.nan), np.full(1, np.inf), np.full(1, np.inf), NONE, NONE
         best = [ending.best or Population(*nothing) for ending in endings]
         answer = [ending.answer or Population(*nothing) for ending in endings]
@@ -128,16 +128,17 @@ class Endings:
         )
 
     def ending(self, row: int, constraints: Constraints) -> Ending:
-        """The ending of one of the runs."""
+        """Return the ending of one run; `constraints` evaluates g and h of its points."""
         record = {name: column[row] for name, column in self.record.items()}
         values = {name: column[row] for name, column in vars(self).items() if name != "record"}
         return ending_of({**values, "record": record}, constraints)
 
 
 def thinned(history: dict[str, np.ndarray], budget: int, record: int) -> dict[str, np.ndarray]:
-    """A history with `record` rows: the last generation that ended within each part of the budget, NaN where none did.
+    """Return a history with `record` rows, one for each of as many equal parts of the budget.
 
-    The start is not a generation, as in the compiled engine.
+    A row is that of the last generation that ended within its part, NaN if none did. The start is not a generation, as
+    in the compiled engine.
 
     Examples
     --------
@@ -149,5 +150,5 @@ def thinned(history: dict[str, np.ndarray], budget: int, record: int) -> dict[st
     at = (made * record - 1) // budget
     columns = {name: np.full(record, np.nan) for name in history}
     for name, column in history.items():
-        columns[name][at] = column[1:]  # of several generations in one part the last one stays
+        columns[name][at] = column[1:]  # where several generations end in one part, the last is stored
     return columns

@@ -1,9 +1,8 @@
-"""Compiled programs kept on disk between processes, so that a program is compiled once per machine.
+"""Compiled programs stored on disk between processes, so that a program is compiled once per machine.
 
-The files of the cache of programs: each has its checksum beside it, and is dropped when it is not what was kept.
-
-JAX writes an entry in place and never replaces one. So what a killed process or a full disk left unfinished would stay
-for ever, cause a warning each time and be compiled each time.
+The folder is a compilation cache of JAX. The checksum of each program is stored beside it, and a program with a wrong
+checksum is removed. JAX would not do so: it writes a file in place and never replaces one, so a file that a killed
+process or a full disk left unfinished would cause a warning and a compilation in every later process.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _lock = threading.Lock()
-_inside = 0  # threads that compile now
+_inside = 0  # number of threads that are inside `remembered` now
 
 
 def folder() -> Path | None:
-    """Where programs are kept: `PPSDE_CACHE`, else the user's cache folder; None where that is set but empty."""
+    """Return the folder of stored programs: `PPSDE_CACHE` (None if set but empty), else the user's cache folder."""
     named = os.environ.get("PPSDE_CACHE")
     if named is not None:
         return Path(named) if named else None
@@ -30,9 +29,9 @@ def folder() -> Path | None:
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """JAX with its cache of compiled programs in our folder, inside the block only; its own setting is left alone.
+    """Make JAX store compiled programs in our folder inside the block, unless the user has set a folder of their own.
 
-    The folder must be one that nobody else can write to, since programs found there are run.
+    Nobody else may have the right to write to the folder, because programs found there are run.
     """
     import jax
     from jax.experimental.compilation_cache import compilation_cache
@@ -55,14 +54,14 @@ def remembered() -> Iterator[None]:
         with _lock:
             _inside -= ours
             if ours:
-                note_new(path)  # also while others still compile: it may take them minutes, and a kill comes any time
+                note_new(path)  # even if other threads still compile: the process may be killed before they end
             if ours and _inside == 0:
                 jax.config.update("jax_compilation_cache_dir", None)
                 compilation_cache.reset_cache()
 
 
 def _made(path: Path) -> bool:
-    """Whether the folder exists now; where it cannot be made, programs are not kept."""
+    """Create the folder; return whether it exists. If not, programs are not stored."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -70,15 +69,15 @@ def _made(path: Path) -> bool:
     return True
 
 
-IN_WORK = 60.0  # seconds during which an entry without a checksum may be one that another process is writing
+IN_WORK = 60.0  # seconds after its last change in which another process may still be writing a file without checksum
 
-_seen_whole: dict[Path, tuple[int, int]] = {}  # by this process: size and time of change
+_seen_whole: dict[Path, tuple[int, int]] = {}  # files that this process has checked: size and time of change
 
 
 def drop_damaged(folder: Path) -> None:
-    """Remove what is not as it was kept; who needs it compiles it again."""
+    """Remove the programs with a wrong checksum, or without one for too long; they are compiled again when needed."""
     for entry in _entries(folder):
-        with suppress(OSError):  # another process was faster
+        with suppress(OSError):  # another process has removed it
             state = _state(entry)
             if _seen_whole.get(entry) == state:
                 continue
@@ -91,9 +90,9 @@ def drop_damaged(folder: Path) -> None:
 
 
 def note_new(folder: Path) -> None:
-    """Put checksums beside the entries that have none.
+    """Write the checksums of the programs that have none.
 
-    Should one of them be half written just now, by another process or thread, it will be dropped and compiled again.
+    A program that another process or thread is still writing gets a wrong one; it will be removed and compiled again.
     """
     for entry in _entries(folder):
         with suppress(OSError):

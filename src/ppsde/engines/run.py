@@ -1,4 +1,4 @@
-"""One run on the host, step by step on NumPy: it wants points evaluated and is supplied with their values."""
+"""One run of an algorithm on the host engine, step by step: it asks for points and is supplied with their values."""
 
 from __future__ import annotations
 
@@ -21,31 +21,34 @@ from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run where its current generation began, and the values it got since. With nothing but settings: a new run."""
+    """A run as plain data: its state when the current generation began, and the values supplied since.
+
+    With the defaults it is a new run. Checkpoints store the fields by name.
+    """
 
     algorithm: Algorithm
     task: Task
     seed: int
     run: int
     tolerance: float
-    state: State | None = None  # None: the first population is still to be made
-    generation: int = 0  # the one in progress
-    attempt: int = 0  # at a first population
+    state: State | None = None  # None: there is no first population yet
+    generation: int = 0  # number of the current generation
+    attempt: int = 0  # number of first populations that failed
     requests: int = 0  # answered before this generation
-    evaluations: int = 0  # likewise
-    failed: int = 0  # likewise
-    best: Population | None = None  # likewise
-    kept: Population | None = None
+    evaluations: int = 0  # made before this generation
+    failed: int = 0  # evaluations that failed before this generation
+    best: Population | None = None  # one row: the best point evaluated before this generation
+    kept: Population | None = None  # one row: the best point that ever was in a population
     columns: tuple[str, ...] = ()  # of the history
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (generations, columns)
-    given: tuple[FGH, ...] = ()  # the answers of this generation so far
+    given: tuple[FGH, ...] = ()  # the values supplied in this generation, one entry per request
 
 
 class Run:
-    """One run of an algorithm: `wanted` rows to evaluate now, `supply` their values, until `wanted` is None.
+    """One run of an algorithm: evaluate the rows of `wanted` and `supply` their values, until `wanted` is None.
 
-    The budget is met exactly: the last request is cut, and what was cut comes back to the algorithm as not valid.
-    If every point of a first population fails, another is drawn, until `GIVE_UP` points have failed.
+    The budget is met exactly: the last request is cut, and the algorithm gets the rows that were cut as not valid.
+    If every point of a first population fails, another one is drawn, until `GIVE_UP` points have failed.
     """
 
     def __init__(self, algorithm: Algorithm, task: Task, *, seed: int, run: int = 0, tolerance: float) -> None:
@@ -53,14 +56,14 @@ class Run:
 
     @classmethod
     def restored(cls, snapshot: Snapshot) -> Run:
-        """The run that the snapshot was taken of. It goes on as that one did, to the last bit."""
+        """Return the run of a snapshot, which continues with the same bits as the original."""
         run = cls.__new__(cls)
         run._continue_from(snapshot)
         return run
 
     def snapshot(self) -> Snapshot:
-        """The run as plain data, at any moment. Arrays are shared with the run, which overwrites none."""
-        requests, evaluations, failed, best = self._before
+        """Return the run as plain data, at any moment. Arrays are shared with the run, which overwrites none."""
+        requests, evaluations, failed, best = self._at_start_of_generation
         return Snapshot(
             self.algorithm,
             self.task,
@@ -77,28 +80,28 @@ class Run:
             kept=self.best_member,
             columns=self._columns,
             rows=self._table(),
-            given=tuple(self._given),
+            given=tuple(self._supplied),
         )
 
     @property
     def between_generations(self) -> bool:
-        """Whether the generation in progress has got no values yet, or the run is over."""
-        return not self._given
+        """Whether no values were supplied in the current generation yet, or the run is over."""
+        return not self._supplied
 
     def _continue_from(self, snapshot: Snapshot) -> None:
         self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
         self.seed, self.run = snapshot.seed, snapshot.run
         self.state: State | None = snapshot.state
         self.generation = snapshot.generation
-        self.requests = snapshot.requests  # answered so far, which is the number of the one that is up
+        self.requests = snapshot.requests  # answered so far, which is also the number of the current request
         self.evaluations = snapshot.evaluations
         self.failed = snapshot.failed
         self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
         self.best_member: Population | None = snapshot.kept  # one row: the best point that ever was in a population
         self.wanted: np.ndarray | None = None  # (n, d)
         self._attempt = snapshot.attempt
-        self._rows = np.empty(0, int)  # of the request, those that `wanted` holds
-        self._request = np.empty((0, 0))  # (n, d), all rows
+        self._request = np.empty((0, 0))  # (n, d), all points of the current request
+        self._rows = np.empty(0, int)  # the rows of it that are in `wanted`
         self._columns = snapshot.columns
         self._recorded = array("d", snapshot.rows.ravel())  # the history, row after row
         self._begin()
@@ -108,49 +111,52 @@ class Run:
             self.supply(*values)
 
     def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """The values of the wanted rows: f (n,), g (n, p), h (n, q); NaN where an evaluation failed."""
+        """Continue the run with the values of `wanted`: f (n,), g (n, p), h (n, q), NaN where an evaluation failed."""
         if self.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        # Copies: the caller may use its arrays again, and sums over rows depend on how an array lies in memory.
+        # Copies: the caller may change its arrays, and the rounding of sums depends on the memory layout.
         values = (np.array(f, float, order="C"), np.array(g, float, order="C"), np.array(h, float, order="C"))
         points = evaluated(self.wanted, *values, self.tolerance)
         self.requests += 1
         self.evaluations += points.size
         self.failed += int(points.size - np.count_nonzero(points.valid))
         self.best = better_point(self.best, points)
-        self._given.append(values)
+        self._supplied.append(values)
         self._step(self._spread(points))
 
     @property
     def hopeless(self) -> bool:
-        """Whether the run was given up because no evaluation gave values."""
-        return self.state is None and self._before[1] >= GIVE_UP
+        """Whether the run ended because no evaluation succeeded."""
+        return self.state is None and self._at_start_of_generation[1] >= GIVE_UP
 
     @property
     def _over(self) -> bool:
-        return self.hopeless if self.state is None else self._before[1] >= self.task.max_evaluations
+        if self.state is None:
+            return self.hopeless
+        return self._at_start_of_generation[1] >= self.task.max_evaluations
 
     @property
     def completed(self) -> int:
-        """Generations made to their end, the start not counted."""
+        """Number of completed generations; the start is not counted."""
         return max(0, self._recorded_rows - 1)
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """What was recorded after each generation, the start included, column by column."""
+        """Columns with a row for the start and for each completed generation."""
         return {name: column.copy() for name, column in zip(self._columns, self._table().T, strict=True)}
 
     @property
     def answer(self) -> Population | None:
-        """The one point (a row) that the method's original program would report now; None before there is one."""
+        """The point (one row) that the method's original program would report now; None if there is none yet."""
         if self.state is None or self.best_member is None:
             return None
         return self.algorithm.answer(self.state, self.best_member)
 
     def ending(self, status: int | None = None, more: Population | None = None, **costs: Any) -> Ending:
-        """Where the run stands; `more` are points that were evaluated without the run's knowing, `costs` what is known.
+        """Return the record of the run at its end, or so far.
 
-        Without a status: the budget is spent, or the run is not over.
+        `more` are points that were evaluated but not supplied; `costs` are further fields of `Ending`. Without a
+        status, either the budget is spent or the run is not over.
         """
         if status is None:
             status = SPENT if self.wanted is None else RUNNING
@@ -159,7 +165,7 @@ class Run:
             status = FAILED
         elif status == SPENT and best is not None and not best.feasible[0]:
             status = INFEASIBLE
-        # A run that was given up inside a request had its last points there.
+        # A run that ends because every evaluation failed was not supplied with its last points.
         last = more.size if more is not None and status == FAILED else 0
         return Ending(
             status=status,
@@ -176,11 +182,11 @@ class Run:
 
     @property
     def latest(self) -> Mapping[str, float]:
-        """The last row of the history."""
+        """The last row of the history, by column."""
         return dict(zip(self._columns, self._recorded[len(self._recorded) - len(self._columns) :], strict=True))
 
     def _table(self) -> np.ndarray:
-        """The history (generations, columns)."""
+        """Return the history as an array (generations, columns)."""
         return np.array(self._recorded).reshape(self._recorded_rows, len(self._columns))
 
     @property
@@ -188,8 +194,8 @@ class Run:
         return len(self._recorded) // len(self._columns) if self._columns else 0
 
     def _step(self, points: Population | None) -> None:
-        """Drive the coroutine until it wants values that the budget still allows, or the run ends."""
-        with np.errstate(all="ignore"):  # points without values are infinite: differences of those are no accident
+        """Continue the coroutine until it asks for points within the budget, or the run ends."""
+        with np.errstate(all="ignore"):  # differences of points without values are NaN: this is expected
             while True:
                 try:
                     request = self._coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
@@ -203,7 +209,7 @@ class Run:
                 points = self._nothing()
 
     def _ask(self, request: Any) -> bool:
-        """Put up the request; false if the budget leaves nothing of it."""
+        """Set `wanted` to the rows of a request that the budget allows; return whether there are any."""
         x, wanted = (request.x, request.wanted) if isinstance(request, Ask) else (request, None)
         rows = np.arange(len(x)) if wanted is None else np.flatnonzero(wanted)
         self._request = x
@@ -212,7 +218,7 @@ class Run:
         return len(self._rows) > 0
 
     def _finish(self, state: State) -> bool:
-        """Take the state a coroutine ended with; false if the run ends with it."""
+        """Store the state that a coroutine returned and begin the next one; return False if the run is over."""
         self.wanted = None
         spent = self.evaluations >= self.task.max_evaluations
         if self.state is None and not state.population.valid.any() and not spent:
@@ -227,7 +233,7 @@ class Run:
         return not self._over
 
     def _is_best(self, point: Population | None) -> bool:
-        """Whether a point is as good as the best ever evaluated, so that no member can be better."""
+        """Return whether a point is as good as the best ever evaluated, so that no member can be better."""
         best = self.best
         return (
             point is not None
@@ -238,8 +244,8 @@ class Run:
 
     def _begin(self) -> None:
         """Begin a generation, or another attempt at the first population."""
-        self._before = (self.requests, self.evaluations, self.failed, self.best)
-        self._given: list[FGH] = []
+        self._at_start_of_generation = (self.requests, self.evaluations, self.failed, self.best)
+        self._supplied: list[FGH] = []
         rng = NumpyStream(self.seed, self.run, self.generation, self._attempt if self.state is None else 0)
         if self.state is None:
             self._coroutine = self.algorithm.start(self.task, rng)
@@ -247,7 +253,7 @@ class Run:
             self._coroutine = self.algorithm.generation(self.state, self.task, rng)
 
     def _spread(self, points: Population) -> Population:
-        """The points back in the places of the whole request; what was not evaluated is not valid."""
+        """Return all points of the request, with the values of those evaluated; the others are not valid."""
         n = len(self._request)
         if points.size == n:
             return points
@@ -263,13 +269,14 @@ class Run:
         return Population(self._request, f, violation, g, h)
 
     def _nothing(self) -> Population:
-        """The request with no row evaluated."""
+        """Return all points of the request as not evaluated."""
         n = len(self._request)
         p, q = (self.best.g.shape[1], self.best.h.shape[1]) if self.best is not None else (0, 0)
         infinite = np.full(n, np.inf)
         return Population(self._request, infinite, infinite.copy(), np.full((n, p), np.nan), np.full((n, q), np.nan))
 
     def _record(self, state: State) -> None:
+        """Add a row to the history."""
         best, population = self.best, state.population
         row = {
             "evaluations": self.evaluations,
@@ -284,7 +291,7 @@ class Run:
 
 
 def better_point(best: Population | None, points: Population) -> Population | None:
-    """The best single point of both, the first where they tie; points without values do not count."""
+    """Return the better of `best` and the best of `points`, `best` if they tie; points without values do not count."""
     row = points.best()
     violation = points.violation[row]
     if violation == np.inf or (best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0])):
@@ -293,7 +300,7 @@ def better_point(best: Population | None, points: Population) -> Population | No
 
 
 def contiguous(tree: Any) -> Any:
-    """The state with every array in one block of memory: sums then round alike before and after it was in a file."""
+    """Return the state with contiguous arrays, so that sums round the same before and after it was in a file."""
     if type(tree) is np.ndarray:
         return tree if tree.flags.forc else tree.copy()
     if type(tree) is tuple:

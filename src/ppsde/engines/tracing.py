@@ -1,7 +1,7 @@
-"""A whole run as one traced function: the algorithm's coroutines driven while JAX watches, never with values.
+"""A whole run as one function that JAX traces: it drives the algorithm's coroutines with tracers, not with values.
 
-Fixed shapes throughout: a request cut by the budget, or with rows not wanted, is evaluated in full, and the rows that
-do not count come back as not valid, exactly as the host engine gives them.
+All shapes are fixed: a request that the budget cuts, or that wants only some rows, is evaluated in full. The algorithm
+gets the rows that do not count as not valid, exactly as from the host engine.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ..arrays import Array, once
 from ..population import Population, better
 from ..streams import JaxStream
 
-# x (n, d), and where a mask decides whether some row counts -> f (n,), violation (n,), g (n, p), h (n, q). The latter
-# have columns only for an algorithm that needs them. Where no row counts, anything may come back.
+# Arguments: x (n, d) and, for an `Ask`, whether any row counts. Returns f (n,), violation (n,), g (n, p), h (n, q), of
+# which g and h have columns only if the algorithm needs them. If no row counts, the values may be anything.
 TracedEvaluate = Callable[..., tuple[Array, Array, Array, Array]]
 _registered: set[type] = set()
 
 
 def as_tree(value: Any) -> Any:
-    """The value itself, its dataclasses made known to JAX as trees of arrays."""
+    """Return the value itself, after registering its dataclasses with JAX as trees of arrays."""
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in fields(value)]
         for name in names:
@@ -37,13 +37,13 @@ def as_tree(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Tally:
-    """The engine's own part of the loop's state, beside the algorithm's."""
+    """The engine's own variables in the loop, beside the algorithm's state."""
 
     used: Array  # evaluations so far
     best: Population  # one row: the best point ever evaluated
     best_member: Population  # one row: the best point that ever was in the population
-    failed: Array  # evaluations that gave no values
-    rows: Array  # (record, columns), what was recorded along the run
+    failed: Array  # evaluations without valid values
+    rows: Array  # (record, columns), the history
 
 
 def run_of(
@@ -54,11 +54,11 @@ def run_of(
     x0: Array | None = None,
     whole: bool = False,
 ) -> Callable[..., Any]:
-    """A function (lower, upper, key) -> what a run gives: its best points and `record` rows along the way.
+    """Return a function (lower, upper, key) -> the best points of a run and a history of `record` rows, by name.
 
-    `key` is the run's own; `x0` (k, d) are points that the first population must hold. If `whole`, the last population
-    and the number of failed evaluations are given too. Where every generation asks for the same number of points, the
-    number of generations is known beforehand, which lets the device run them without asking back.
+    `key` is the run's own; `x0` (k, d) are points that the first population must contain. If `whole`, the function also
+    returns the last population and the number of failed evaluations. If every generation asks for the same number of
+    points, the number of generations is known beforehand, and the device does not have to test for the end.
     """
     import jax
     import jax.numpy as jnp
@@ -83,14 +83,14 @@ def run_of(
             best = spent.best
             share = state.population.feasible_share
             row = [spent.used, best.f[0], best.violation[0], share, *algorithm.watch(state).values()]
-            at = (spent.used * record - 1) // budget  # rows not reached by a generation's end are filled in later
+            at = (spent.used * record - 1) // budget  # rows in whose part no generation ends stay NaN
             rows = tally.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
             best_member = better_of(tally.best_member, state.population)
             failed = tally.failed + spent.failed
             return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
 
         start = (as_tree(state), as_tree(tally))
-        jax.eval_shape(generation, start)  # traced once beforehand, to see what it asks for
+        jax.eval_shape(generation, start)  # traced once beforehand, to count the points that it asks for
         each = asked[-1]
         if each is None:
             state, tally = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
@@ -119,18 +119,18 @@ def run_of(
 
 @dataclass(frozen=True)
 class Spent:
-    """The cost and gain of one coroutine."""
+    """Evaluations, failures and best point after one coroutine."""
 
-    used: Array
-    best: Population
-    failed: Array
-    asked: Any  # the number of points asked for, None if a mask decides
+    used: Array  # evaluations of the run so far
+    best: Population  # one row: the best point of the run so far
+    failed: Array  # evaluations of this coroutine without valid values
+    asked: Any  # number of points that it asked for, None if a mask decides
 
 
 def traced(
     coroutine: Coroutine, evaluate: TracedEvaluate, budget: int, used: Array, best: Population
 ) -> tuple[Any, Spent]:
-    """Trace a coroutine to its end: its state, the evaluations used by then, and the best point by then."""
+    """Trace a coroutine to its end; return its state, and the evaluations and best point of the run by then."""
     import jax.numpy as jnp
 
     points = None
@@ -157,7 +157,7 @@ def traced(
 
 
 def better_of(best: Population, points: Population) -> Population:
-    """The best single point of both, the first where they tie."""
+    """Return the better of `best` and the best of `points`, `best` if they tie."""
     import jax.numpy as jnp
 
     row = points.best()

@@ -1,4 +1,4 @@
-"""Evaluation of the user's function: in this process, in processes of our own, by executors, maps and clusters."""
+"""Evaluation of the user's function: in this process, in worker processes, by executors, maps and clusters."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["EvaluationError", "Evaluator", "EvaluatorLost", "Failure", "evaluato
 def evaluator_for(
     problem: Problem, workers: Any = 1, timeout: float | None = None, memory: int | None = None
 ) -> Evaluator:
-    """An evaluator of the problem's function, by the arguments of `minimize`.
+    """Return the evaluator that the arguments `workers`, `eval_timeout` and `eval_memory` of `minimize` ask for.
 
-    One worker without limits is this process. Limits need another process, which can be killed.
+    One worker without limits evaluates in this process. Limits need another process, which can be killed.
     """
     limited = timeout is not None or memory is not None
     caller = Caller(problem.fun, problem.vectorized)
@@ -63,7 +63,7 @@ def evaluator_for(
         task = _isolated(caller, timeout, memory)
         from .remote import end_children
 
-        end = partial(end_children, task.name)  # in this process: a thread may have been the worker
+        end = partial(end_children, task.name)  # children of this process: the workers may be threads
     else:
         task, end = Portable(caller), _nothing
     if isinstance(workers, Executor):
@@ -90,8 +90,8 @@ def _isolated(caller: Caller, timeout: float | None, memory: int | None) -> Any:
 def _check_system() -> None:
     if os.name != "posix" or not sys.executable:
         raise ValueError(
-            "evaluating in processes of our own needs a POSIX system and an interpreter that can be started; "
-            "give an Executor as workers, without eval_timeout and eval_memory"
+            "worker processes need a POSIX system and a Python interpreter that can be started; "
+            "pass an Executor as workers, without eval_timeout and eval_memory"
         )
 
 

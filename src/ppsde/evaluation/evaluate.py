@@ -1,4 +1,4 @@
-"""Requests of a run, evaluated: points in, values out, with failures tried again, counted and remembered."""
+"""Evaluation of a run's requests: limits, failures that are retried, counted and listed, and counters of the costs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ..population import Population, evaluated
 from .local import Check, Evaluator, no_check
 from .values import EvaluationError, Failure, Noted, Values
 
-GIVE_UP = 100  # evaluations that must fail, none succeeding, before a run ends for that reason
+GIVE_UP = 100  # a run ends when so many evaluations have failed and none has succeeded
 Note = Callable[[int, Noted], None]  # stores one finished row in a journal
 NOTHING_KNOWN: Mapping[int, Noted] = MappingProxyType({})
 
 
 class Hopeless(Exception):
-    """So many evaluations failed, and none succeeded, that the run ends."""
+    """Raised when the first `GIVE_UP` evaluations of a run have all failed."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """Failure policy, time and memory per evaluation, and time of the whole run. Checked on creation.
 
-    `on_failure` is 'penalise' (a failed point has no values), 'retry:n' (it is tried up to n times more before) or
+    `on_failure` is 'penalise' (a failed point has no values), 'retry:n' (the same, after up to n further attempts) or
     'raise' (an `EvaluationError`).
 
     Examples
@@ -62,7 +62,7 @@ class Limits:
 
     @property
     def retries(self) -> int:
-        """How often a point that failed is tried again."""
+        """How often a point that failed is evaluated again."""
         name, _, count = self.on_failure.partition(":") if isinstance(self.on_failure, str) else ("", "", "")
         return int(count) if name == "retry" and count.isascii() and count.isdigit() else 0
 
@@ -74,18 +74,18 @@ NO_LIMITS = Limits()
 class Costs:
     """Evaluation counters, which a checkpoint stores and `resume` restores."""
 
-    points: int = 0  # evaluated to the end, each counted once however often it was tried
+    points: int = 0  # evaluated to the end; retries are not counted
     calls: int = 0  # of the function
     seconds: float = 0.0  # of all evaluations together
     longest: float = 0.0  # of one
     counts: tuple[int, ...] | None = None  # of inequalities and equalities, once known
-    seen: bool = False  # whether the function has returned something of the right form
-    hope: bool = False  # whether it has returned values that can be searched with
+    seen: bool = False  # whether the function has returned well-formed values
+    hope: bool = False  # whether it has returned valid values, which a search can use
     names: tuple[str, ...] | None = None  # of the constraints, where the function itself has them
 
     @classmethod
     def checked(cls, content: dict[str, Any]) -> Costs:
-        """The counters that a file contains, which may contain anything."""
+        """Return the counters read from a file; ValueError or TypeError if they cannot be counters."""
         costs = cls(**content)
         counts, names = costs.counts, costs.names
         for name, sound in {
@@ -111,17 +111,17 @@ def _is_count(value: Any) -> bool:
 
 
 class Evaluate:
-    """Evaluates requests by an evaluator; a point that fails costs itself alone, and its values are NaN.
+    """Evaluates the requests of a run by an evaluator; a point that fails gets NaN, and the others are not affected.
 
-    Something malformed (complex, text, a wrong shape) at the first evaluation is an error, because it is a mistake in
-    the program; later it is a failure of that point, and nothing is lost. 'First' refers to the order of the rows, so
-    that the number of workers changes nothing.
+    A malformed value (complex, text, a wrong shape) at the first evaluation raises, because it is a mistake in the
+    program; later it is a failure of that point only. 'First' refers to the order of the rows, so that the number of
+    workers changes nothing.
 
     Parameters
     ----------
     evaluator : Evaluator
     limits : Limits
-        Of which the failure policy is applied here.
+        Only the failure policy is applied here.
     counts : (p, q), optional
         Numbers of inequalities and equalities, if known.
     earlier : Costs
@@ -130,7 +130,7 @@ class Evaluate:
         Of the run before it was resumed.
     """
 
-    REMEMBERED = 1000  # failures
+    REMEMBERED = 1000  # length of the list of failures, at most
 
     def __init__(
         self,
@@ -148,11 +148,11 @@ class Evaluate:
         self._earlier_calls, self._earlier_names = earlier.calls, earlier.names
         self.failures = list(failures)
         self.unfinished: Values | None = None  # of a request that is not complete
-        self._counted = 0  # rows of that request that are in the figures above
+        self._counted = 0  # rows of that request that are in the counters above
 
     @property
     def calls(self) -> int:
-        """How often the function was called; rows of a vectorised one count each."""
+        """How often the function was called; each row counts as a call of a vectorised function."""
         return self._earlier_calls + self._evaluator.calls
 
     @property
@@ -167,7 +167,7 @@ class Evaluate:
         return Costs(*figures, self._counts, self._seen, self._hope, names)
 
     def seconds_each(self) -> tuple[float, float]:
-        """Seconds that the evaluation of a point took: the mean, and the longest."""
+        """Return the mean and the longest time that the evaluation of a point took, in seconds."""
         latest = [0.0]
         if self.unfinished is not None:
             pairs = zip(self.unfinished.seconds, self.unfinished.done, strict=True)
@@ -182,10 +182,10 @@ class Evaluate:
         note: Note | None = None,
         known: Mapping[int, Noted] = NOTHING_KNOWN,
     ) -> Values:
-        """Evaluate the rows of x (n, d).
+        """Evaluate the rows of x (n, d) and return their values.
 
-        `check()` is called between evaluations and may raise. `note(row, noted)` is called with a row that has finished
-        and will not be tried again. Rows in `known` are not evaluated.
+        `check()` is called between evaluations and may raise. `note(row, noted)` is called for each row that has
+        finished and will not be retried. Rows in `known` are not evaluated.
         """
         raises, retries = self._raises, self._retries
         attempt = 0
@@ -204,7 +204,7 @@ class Evaluate:
         for row, noted in known.items():
             values.restore(row, noted)
         self._earlier_calls += len(known)
-        # No more points are spent on nothing but failures than it takes to give up.
+        # While nothing has succeeded, evaluate no more points than it takes to give up.
         first = len(x) if self._hope else min(len(x), GIVE_UP - self.points)
         for portion in filter(None, (range(first), range(first, len(x)))):
             rows: Sequence[int] = [row for row in portion if row not in known] if known else portion
@@ -221,7 +221,7 @@ class Evaluate:
         return values
 
     def unfinished_points(self, tolerance: float) -> Population | None:
-        """The points evaluated in a request that is not complete: the search never saw them, yet they count."""
+        """Return the points evaluated in a request that is not complete: not seen by the algorithm, but counted."""
         values = self.unfinished
         if values is None or not any(values.done):
             return None

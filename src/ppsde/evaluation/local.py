@@ -1,4 +1,4 @@
-"""Evaluators: one protocol for a loop in this process, a pool, an executor, a cluster; here those of this process."""
+"""`Evaluator`, the interface of all evaluators, and those that call the function in this process."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ PULSE = 0.1  # seconds between two checks while waiting
 
 
 def no_check() -> None:
-    """Let the run go on."""
+    """Do nothing: a check that never ends the run."""
 
 
 class Evaluator(ABC):
     """Evaluates rows of points, in any order."""
 
     def __init__(self) -> None:
-        self.calls = 0  # rows given to the function, those given again counted again
+        self.calls = 0  # rows passed to the function, retries included
         self.names: Sequence[str] | None = None  # of the constraints, where the function itself has them
 
     @abstractmethod
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
-        """Evaluate some rows of `values.x` and store what comes back in `values`, each row when it has finished.
+        """Evaluate some rows of `values.x` and store the results in `values`, each row when it has finished.
 
-        `check()` is called between evaluations, and every tenth of a second where this process only waits. Exceptions
-        of it and of `values` pass through, and evaluations that still run elsewhere are abandoned.
+        `check()` is called between evaluations, and every tenth of a second while this process waits. Exceptions that
+        it or `values` raises pass through, and evaluations that still run elsewhere are abandoned.
         """
 
     def close(self) -> None:  # noqa: B027  # most have nothing to close
-        """End whatever was started."""
+        """End the processes and threads that the evaluator started."""
 
     def __enter__(self) -> Self:
         return self
@@ -48,21 +48,22 @@ class Evaluator(ABC):
 
 
 class Serial(Evaluator):
-    """Calls a function of one point row after row. A crash of the function is a crash of this process."""
+    """Calls a function of one point, row after row. If the function crashes, so does this process."""
 
     def __init__(self, fun: Callable[[Any], Any]) -> None:
         super().__init__()
         self._fun = fun
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        """Call the function for one row after the other."""
         fun, x, put = self._fun, values.x, values.put
         for row in rows:
             check()
             self.calls += 1
             began = perf_counter()
             try:
-                value = fun(x[row].copy())  # whatever the function does to it is its own affair
-            except (Exception, SystemExit) as error:  # a simulator's script that exits is a failure like any other
+                value = fun(x[row].copy())  # a copy, because the function may change it
+            except (Exception, SystemExit) as error:  # a script that exits is a failure like any other
                 values.fail(row, error, perf_counter() - began)
             else:
                 put(row, value, perf_counter() - began)
@@ -70,13 +71,14 @@ class Serial(Evaluator):
 
 
 class Vectorised(Evaluator):
-    """Calls a function of rows once; row by row only where that fails, so that a failing point costs itself alone."""
+    """Calls a vectorised function once; if that fails, row by row, so that only the failing points have no values."""
 
     def __init__(self, fun: Callable[[Any], Any]) -> None:
         super().__init__()
         self._fun = fun
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        """Call the function with all rows, then with single rows if that failed."""
         together = self._call(values, rows, check)
         self.names = getattr(self._fun, "constraint_names", None)
         if together is None:
@@ -95,11 +97,11 @@ class Vectorised(Evaluator):
             ):
                 values.merge(rows, alone)
                 return
-        for row in rows:  # the words on all rows say more than those on one
+        for row in rows:  # the error for all rows says more than the errors for single rows
             values.fail(row, together, 0.0)
 
     def _call(self, values: Values, rows: Sequence[int], check: Check) -> BaseException | None:
-        """Evaluate rows by one call; the exception if that failed."""
+        """Evaluate rows by one call; return the exception if it failed."""
         check()
         x = values.x.copy() if len(rows) == len(values.x) else values.x[list(rows)]
         self.calls += len(rows)
@@ -113,32 +115,32 @@ class Vectorised(Evaluator):
 
 
 class Reply(NamedTuple):
-    """Values that come back from another process or thread, and what they cost."""
+    """Values that another process or thread sends back, and the number of calls that they took."""
 
     values: Values
-    calls: int  # rows given to the function, those given again counted again
+    calls: int  # rows passed to the function, retries included
     names: Sequence[str] | None  # of the constraints, where the function itself has them
 
 
 class Caller:
-    """A function of one point, or of rows if `vectorized`, to be called wherever this object is sent."""
+    """A function of one point, or of rows if `vectorized`, that can be sent to other processes and called there."""
 
     def __init__(self, fun: Callable[[Any], Any], vectorized: bool) -> None:
         self.fun, self.vectorized = fun, vectorized
 
     def evaluator(self) -> Evaluator:
-        """The evaluator that calls it in this process."""
+        """Return the evaluator that calls the function in this process."""
         return Vectorised(self.fun) if self.vectorized else Serial(self.fun)
 
     def __call__(self, x: np.ndarray) -> Reply:
-        """Evaluate the rows of x (n, d)."""
+        """Evaluate the rows of x (n, d) and return their values."""
         evaluator, values = self.evaluator(), Values(x, apart=True)
         evaluator.submit(values, range(len(x)))
         return Reply(values, evaluator.calls, evaluator.names)
 
 
 def chunks(rows: Sequence[int], size: int) -> list[list[int]]:
-    """The rows in pieces of at most so many, as even as possible.
+    """Split rows into lists of at most `size`, as equal in length as possible.
 
     Examples
     --------

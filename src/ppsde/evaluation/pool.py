@@ -1,4 +1,4 @@
-"""Evaluation in processes of our own: one that hangs, crashes or eats all memory is replaced, and fails alone."""
+"""Evaluation in worker processes: one that hangs, crashes or exceeds its memory is replaced; only its point fails."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .supervisor import READY, Supervisor, exit_in_words
 from .values import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Failure, Values
 
-ATTEMPTS = 3  # to start a worker, or to run a row whose processes were lost through no fault of its own
-CHUNKS_PER_WORKER = 2  # of rows for a vectorised function: more even out, fewer cost less
-Rows = tuple[int, ...]  # rows
+ATTEMPTS = 3  # to start a worker, or to evaluate a row whose process was lost for another reason than the row itself
+CHUNKS_PER_WORKER = 2  # for a vectorised function: more chunks balance the load, fewer cost less
+Rows = tuple[int, ...]  # row numbers of a request
 
 
 @dataclass(eq=False)
-class Hand:
-    """A worker process, as seen from here."""
+class Worker:
+    """The state of one worker process, as known in this process."""
 
     number: int
-    line: Connection
-    ready: bool = False  # the function is loaded
-    heard: bool = True  # its end of the line is open
-    served: int = 0  # tasks it has done
-    task: Rows | None = None
-    began: float = 0.0
-    unread: bool = False  # it ended without having read its task
+    connection: Connection
+    ready: bool = False  # it has loaded the function
+    connected: bool = True  # it may still send something
+    served: int = 0  # tasks it has finished
+    task: Rows | None = None  # the rows it evaluates now
+    began: float = 0.0  # when it got them
+    unread: bool = False  # it ended before it read its task
 
 
 class Pool(Evaluator):
-    """A supervisor of worker processes with a line to each.
+    """An evaluator that sends rows to worker processes, which a supervisor process starts and kills.
 
     Parameters
     ----------
     function : bytes
         A packed `Caller`.
     workers : int
-        How many processes, at most.
+        The largest number of processes.
     timeout : float, optional
         Seconds that the evaluation of a point may take.
     memory : int, optional
-        Bytes of address space that it may take beyond what the worker had when the function was loaded.
+        Bytes of address space that it may use beyond those in use when the worker had loaded the function.
     rows_together : bool
-        Whether the function takes rows. They are sent in chunks, or one by one if there is a limit to keep.
+        Whether the function is vectorised. Rows are sent in chunks then, or one by one if there is a limit.
     """
 
     def __init__(
@@ -61,214 +61,222 @@ class Pool(Evaluator):
         rows_together: bool = False,
     ) -> None:
         super().__init__()
-        self._workers, self._timeout = workers, timeout
+        self._max_workers, self._timeout = workers, timeout
         self._in_chunks = rows_together and timeout is None and memory is None
         self._one_thread = workers > 1
         self._orders = pickle.dumps((list(sys.path), function, memory, self._one_thread))
         self._supervisor: Supervisor | None = None
-        self._hands: dict[int, Hand] = {}
-        self._started = 0  # workers, ever
-        self._not_loaded = 0  # workers that ended before they were ready, in a row
+        self._workers: dict[int, Worker] = {}
+        self._started = 0  # number of workers started so far
+        self._not_loaded = 0  # consecutive workers that ended before they were ready
         self._supervisors_lost = 0
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
-        size = -(-len(rows) // (self._workers * CHUNKS_PER_WORKER)) if self._in_chunks else 1
+        """Evaluate rows in the workers; if anything is raised, all busy workers are killed."""
+        size = -(-len(rows) // (self._max_workers * CHUNKS_PER_WORKER)) if self._in_chunks else 1
         request = _Request(values, deque(map(tuple, chunks(rows, size))))
         try:
-            while request.tasks or any(hand.task is not None for hand in self._hands.values()):
+            while request.tasks or any(worker.task is not None for worker in self._workers.values()):
                 check()
-                self._hand_out(request)
+                self._assign_tasks(request)
                 self._listen(request)
-                self._end_those_that_take_too_long(request)
+                self._kill_overdue(request)
         except BaseException:
-            self._abandon()
+            self._discard_busy()
             raise
 
     def close(self) -> None:
-        for hand in self._hands.values():
-            hand.line.close()
-        self._hands.clear()
+        """End all workers and their supervisor."""
+        for worker in self._workers.values():
+            worker.connection.close()
+        self._workers.clear()
         if self._supervisor is not None:
             self._supervisor.close()
             self._supervisor = None
 
     def forget(self) -> None:
-        """Let go of everything without ending it: after a fork, it is the other process's."""
-        for hand in self._hands.values():
-            hand.line.close()
-        self._hands.clear()
+        """Close the connections but end no process: after a fork, the workers belong to the parent process."""
+        for worker in self._workers.values():
+            worker.connection.close()
+        self._workers.clear()
         if self._supervisor is not None:
             self._supervisor.forget()
             self._supervisor = None
 
-    def _hand_out(self, request: _Request) -> None:
-        """Give tasks to all that are free, and start as many workers as there is work for."""
-        for hand in list(self._hands.values()):
-            if request.tasks and hand.ready and hand.heard and hand.task is None:
+    def _assign_tasks(self, request: _Request) -> None:
+        """Send tasks to the free workers, and start more workers if there are more tasks."""
+        for worker in list(self._workers.values()):
+            if request.tasks and worker.ready and worker.connected and worker.task is None:
                 task = request.tasks.popleft()
                 try:
-                    hand.line.send(request.values.x[list(task)])
-                except OSError:  # it ended while it was free
+                    worker.connection.send(request.values.x[list(task)])
+                except OSError:  # the worker ended while it was free
                     request.tasks.appendleft(task)
-                    self._hang_up(hand)
+                    self._disconnect(worker)
                     continue
-                hand.task, hand.began = task, monotonic()
+                worker.task, worker.began = task, monotonic()
                 self.calls += len(task)
-        on_their_way = sum(not hand.ready for hand in self._hands.values())
-        room = self._workers - sum(hand.heard for hand in self._hands.values())
-        for _ in range(min(room, len(request.tasks) - on_their_way)):
+        starting = sum(not worker.ready for worker in self._workers.values())
+        room = self._max_workers - sum(worker.connected for worker in self._workers.values())
+        for _ in range(min(room, len(request.tasks) - starting)):
             self._start()
 
     def _start(self) -> None:
         if self._supervisor is None:
             self._supervisor = Supervisor(self._one_thread)
         self._started += 1
-        with suppress(OSError):  # the supervisor is gone, or the worker: both are heard of
-            hand = Hand(self._started, self._supervisor.start(self._started))
-            self._hands[hand.number] = hand
-            hand.line.send_bytes(self._orders)
+        with suppress(OSError):  # the supervisor or the worker has ended: `_listen` notices either
+            worker = Worker(self._started, self._supervisor.start(self._started))
+            self._workers[worker.number] = worker
+            worker.connection.send_bytes(self._orders)
 
     def _listen(self, request: _Request) -> None:
-        """Wait until a worker or the supervisor has something to say, but not long, and take it in."""
+        """Wait a short time for messages from workers and the supervisor, and process them."""
         assert self._supervisor is not None
-        hands = {hand.line: hand for hand in self._hands.values() if hand.heard}
-        heard = wait([*hands, self._supervisor], self._patience())  # type: ignore[list-item]  # anything with a fileno
-        for line in heard:
-            if isinstance(line, Connection):
-                self._receive(hands[line], request)
-        if self._supervisor in heard:
+        by_connection = {worker.connection: worker for worker in self._workers.values() if worker.connected}
+        sources = [*by_connection, self._supervisor]
+        readable = wait(sources, self._wait_seconds())  # type: ignore[arg-type]  # anything with a fileno
+        for source in readable:
+            if isinstance(source, Connection):
+                self._receive(by_connection[source], request)
+        if self._supervisor in readable:
             try:
                 ended = self._supervisor.news()
             except (EOFError, OSError):
-                self._begin_again(request)
+                self._restart(request)
                 return
             for number, status in ended:
-                if number in self._hands:
-                    self._bury(self._hands[number], status, request)
+                if number in self._workers:
+                    self._remove_ended(self._workers[number], status, request)
 
-    def _patience(self) -> float:
-        """Seconds until something must be done even if nobody says anything."""
+    def _wait_seconds(self) -> float:
+        """Return how many seconds to wait for messages: until the next check or the next timeout."""
         if self._timeout is None:
             return PULSE
-        began = [hand.began for hand in self._hands.values() if hand.task is not None and hand.heard]
+        began = [worker.began for worker in self._workers.values() if worker.task is not None and worker.connected]
         return min([PULSE, *(max(0.0, start + self._timeout - monotonic()) for start in began)])
 
-    def _receive(self, hand: Hand, request: _Request) -> None:
+    def _receive(self, worker: Worker, request: _Request) -> None:
+        """Process one message of a worker: that it is ready, or the values of its task."""
         try:
-            message = hand.line.recv()
+            message = worker.connection.recv()
         except (OSError, EOFError, pickle.UnpicklingError) as error:
-            # The kernel says 'reset' where the other end was closed with something in it that had not been read.
-            hand.unread = isinstance(error, ConnectionResetError)
-            self._hang_up(hand)
+            # The kernel reports a reset where the other end was closed before it had read everything sent to it.
+            worker.unread = isinstance(error, ConnectionResetError)
+            self._disconnect(worker)
             return
-        if not hand.ready:
+        if not worker.ready:
             if message != READY:
                 raise EvaluatorLost(f"the function cannot be loaded in another process: {message}")
-            hand.ready, self._not_loaded = True, 0
+            worker.ready, self._not_loaded = True, 0
             return
-        if hand.task is None or not isinstance(message, Reply):
-            self._hang_up(hand)  # whoever wrote this, it was not the worker's own code
+        if worker.task is None or not isinstance(message, Reply):
+            self._disconnect(worker)  # not written by the worker's own code: the function must have done it
             return
-        task, hand.task, hand.served = hand.task, None, hand.served + 1
+        task, worker.task, worker.served = worker.task, None, worker.served + 1
         self.calls += message.calls - len(task)
         self.names = message.names or self.names
         starved = any(failure.status == MEMORY for failure in message.values.failures.values())
         if starved:
-            self._dismiss(hand)  # who knows what it still holds
-        if starved and (len(task) > 1 or hand.served > 1):
-            request.again_one_by_one(task)  # the memory may have been taken by others before
+            self._discard(worker)  # it may still hold memory that the function allocated
+        if starved and (len(task) > 1 or worker.served > 1):
+            # Other rows, of this task or of an earlier one, may have used the memory. Only a row that is alone in a
+            # new worker has certainly exceeded the limit by itself.
+            request.queue_rows_again(task)
             return
         request.values.merge(task, message.values)
 
-    def _bury(self, hand: Hand, status: int, request: _Request) -> None:
-        """A worker has ended, by itself or killed; what it had been doing is lost, unless it had just told."""
-        while hand.heard and hand.task is not None and hand.line.poll():
-            self._receive(hand, request)
-        self._hands.pop(hand.number, None)
-        hand.line.close()
-        if not hand.ready:
+    def _remove_ended(self, worker: Worker, status: int, request: _Request) -> None:
+        """Remove a worker that has ended, by itself or killed; its task is lost unless the reply was already sent."""
+        while worker.connected and worker.task is not None and worker.connection.poll():
+            self._receive(worker, request)
+        self._workers.pop(worker.number, None)
+        worker.connection.close()
+        if not worker.ready:
             self._not_loaded += 1
             if self._not_loaded >= ATTEMPTS:
                 raise EvaluatorLost(f"workers end before they have loaded the function: {exit_in_words(status)}")
-        if hand.task is None:
+        if worker.task is None:
             return
-        if len(hand.task) > 1 or (hand.unread and request.may_be_lost_again(hand.task)):
-            request.again_one_by_one(hand.task)
+        if len(worker.task) > 1 or (worker.unread and request.may_be_retried(worker.task)):
+            request.queue_rows_again(worker.task)
         else:
-            request.crashed(hand, status)
+            request.crashed(worker, status)
 
-    def _end_those_that_take_too_long(self, request: _Request) -> None:
+    def _kill_overdue(self, request: _Request) -> None:
+        """Kill the workers whose time is up, and record a failure for the point of each."""
         if self._timeout is None:
             return
-        for hand in list(self._hands.values()):
-            if hand.task is None or monotonic() < hand.began + self._timeout:
+        for worker in list(self._workers.values()):
+            if worker.task is None or monotonic() < worker.began + self._timeout:
                 continue
-            if not hand.heard:  # it has ended already; how, the supervisor is about to tell
+            if not worker.connected:  # it has ended already; the supervisor is about to report how
                 continue
-            if hand.line.poll():  # just in time
-                self._receive(hand, request)
+            if worker.connection.poll():  # its reply came just in time
+                self._receive(worker, request)
                 continue
-            seconds, task = monotonic() - hand.began, hand.task
-            self._dismiss(hand)
+            seconds, task = monotonic() - worker.began, worker.task
+            self._discard(worker)
             request.fail(task[0], TIMEOUT, "Timeout", f"killed after {self._timeout:g} s", seconds)
 
-    def _hang_up(self, hand: Hand) -> None:
-        """Hear no more of a worker; make sure that it ends, and wait to be told how."""
-        hand.heard = False
-        self._kill(hand)
+    def _disconnect(self, worker: Worker) -> None:
+        """Kill a worker and read nothing more from it; the supervisor will report how it ended."""
+        worker.connected = False
+        self._kill(worker)
 
-    def _dismiss(self, hand: Hand) -> None:
-        """End a worker without waiting for its end."""
-        del self._hands[hand.number]
-        hand.line.close()
-        self._kill(hand)
+    def _discard(self, worker: Worker) -> None:
+        """Kill a worker and forget it; how it ends does not matter."""
+        del self._workers[worker.number]
+        worker.connection.close()
+        self._kill(worker)
 
-    def _kill(self, hand: Hand) -> None:
+    def _kill(self, worker: Worker) -> None:
         if self._supervisor is not None:
-            with suppress(OSError):  # gone, and its workers with it
-                self._supervisor.kill(hand.number)
+            with suppress(OSError):  # the supervisor has ended, and its workers with it
+                self._supervisor.kill(worker.number)
 
-    def _abandon(self) -> None:
-        """End what still runs, so that nothing of it is taken for an answer to a later question."""
-        for hand in list(self._hands.values()):
-            if hand.task is not None or not hand.heard:
-                self._dismiss(hand)
+    def _discard_busy(self) -> None:
+        """Kill the busy workers, so that no late reply is mistaken for the reply to a later task."""
+        for worker in list(self._workers.values()):
+            if worker.task is not None or not worker.connected:
+                self._discard(worker)
 
-    def _begin_again(self, request: _Request) -> None:
-        """The nursery was killed, and its workers with it. None of their tasks is known to be to blame."""
-        for hand in self._hands.values():
-            while hand.heard and hand.task is not None and hand.line.poll():
-                self._receive(hand, request)
-            if hand.task is not None and (len(hand.task) > 1 or request.may_be_lost_again(hand.task)):
-                request.again_one_by_one(hand.task)
-            elif hand.task is not None:
-                request.crashed(hand, -signal.SIGKILL)
+    def _restart(self, request: _Request) -> None:
+        """Put tasks back after the supervisor was killed, and its workers with it; no task is known to be the cause."""
+        for worker in self._workers.values():
+            while worker.connected and worker.task is not None and worker.connection.poll():
+                self._receive(worker, request)
+            if worker.task is not None and (len(worker.task) > 1 or request.may_be_retried(worker.task)):
+                request.queue_rows_again(worker.task)
+            elif worker.task is not None:
+                request.crashed(worker, -signal.SIGKILL)
         self.close()
         self._supervisors_lost += 1
         if self._supervisors_lost >= ATTEMPTS:
-            raise EvaluatorLost("the process that keeps the workers was killed again and again")
+            raise EvaluatorLost(f"the supervisor of the workers was killed {self._supervisors_lost} times")
 
 
 class _Request:
-    """One call of `submit`: the tasks still to do, and where their values go."""
+    """One call of `submit`: the tasks that no worker has yet, and where their values are stored."""
 
     def __init__(self, values: Values, tasks: deque[Rows]) -> None:
         self.values, self.tasks = values, tasks
         self._lost: Counter[Rows] = Counter()
 
     def fail(self, row: int, status: str, kind: str, message: str, seconds: float) -> None:
+        """Record that a row has no values, and why."""
         self.values.record_failure(row, Failure(self.values.x[row].copy(), status, kind, message, seconds))
 
-    def crashed(self, hand: Hand, status: int) -> None:
-        """Record that the only row of a worker's task ended its process."""
-        assert hand.task is not None
-        self.fail(hand.task[0], CRASHED, "Crashed", exit_in_words(status), monotonic() - hand.began)
+    def crashed(self, worker: Worker, status: int) -> None:
+        """Record a failure for the only row of a worker's task: its process ended."""
+        assert worker.task is not None
+        self.fail(worker.task[0], CRASHED, "Crashed", exit_in_words(status), monotonic() - worker.began)
 
-    def may_be_lost_again(self, task: Rows) -> bool:
-        """Count one more loss of this task; true while it may be retried."""
+    def may_be_retried(self, task: Rows) -> bool:
+        """Count one more loss of this task; return whether it may be retried."""
         self._lost[task] += 1
         return self._lost[task] < ATTEMPTS
 
-    def again_one_by_one(self, task: Rows) -> None:
-        """Put the rows of a task back, each as a task of its own."""
+    def queue_rows_again(self, task: Rows) -> None:
+        """Put the rows of a task back into the queue, each as a task of its own."""
         self.tasks.extendleft((row,) for row in reversed(task))

@@ -1,8 +1,8 @@
-"""Evaluation by executors, maps and Dask clusters: rows are sent away, and replies come back.
+"""Evaluation by executors, maps and Dask clusters, which are sent rows and return replies.
 
-Where a limit is to be respected, or a worker must survive, a row is evaluated in a child of the process that it was
-sent to (`Isolated`): workers of executors and clusters are not ours to kill, and one that dies may take others' work
-with it.
+If there is a limit on time or memory, or the worker must survive, a row is evaluated in a child process of the worker
+that got it (`Isolated`). We cannot kill the workers of executors and clusters themselves: they are the user's, and the
+death of one may lose the work of others.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ from .values import EvaluatorLost, Values
 
 
 class ByReplies(Evaluator):
-    """`size(rows)` says how many rows go together if there are so many; `end` is what `close` does."""
+    """An evaluator that receives values as replies.
+
+    `size(rows)` returns how many rows to send together if `rows` are to be evaluated. `close` calls `end`.
+    """
 
     def __init__(self, size: Callable[[int], int], end: Callable[[], None]) -> None:
         super().__init__()
         self._size, self._end = size, end
 
     def close(self) -> None:
+        """End the children of the run, if it has any; executors and clusters stay open."""
         self._end()
 
     def _receive(self, reply: Reply, rows: Sequence[int], values: Values) -> None:
@@ -45,18 +49,18 @@ class ByReplies(Evaluator):
 
 
 class Futures(ByReplies):
-    """Sends rows, or chunks of them, and takes outcomes in the order they come.
+    """Sends rows, or chunks of them, and stores the replies in the order in which they arrive.
 
     Parameters
     ----------
     send : callable
         Starts the evaluation of several arrays of rows (n, d) and returns a future of a `Reply` for each.
     size : callable
-        How many rows go into one array, if so many are to be evaluated.
+        Returns how many rows to put into one array, given how many are to be evaluated.
     again : callable
-        Whether what a future raised is no fault of the rows, so that they are to be sent again.
+        Returns whether rows must be sent again, given the exception of their future.
     end : callable
-        What `close` does.
+        Called by `close`.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Futures(ByReplies):
         self._send, self._again = send, again
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        """Send the rows and wait for all replies; if anything is raised, futures that have not begun are cancelled."""
         finished: SimpleQueue[tuple[list[int], Any]] = SimpleQueue()
         waiting = chunks(rows, self._size(len(rows)))
         running: list[Any] = []
@@ -92,7 +97,7 @@ class Futures(ByReplies):
                 left -= len(sent)
         except BaseException:
             for future in running:
-                future.cancel()  # of those that have begun, this does nothing
+                future.cancel()  # no effect on those that have begun
             raise
 
     def _begin(self, x: np.ndarray, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]) -> list[Any]:
@@ -105,7 +110,10 @@ class Futures(ByReplies):
         return futures
 
     def _reply(self, future: Any) -> Reply | None:
-        """What came back; None if it must be sent again. User code never raises here: it is caught where it runs."""
+        """Return the reply, or None if the rows must be sent again.
+
+        Exceptions of the user's function are caught in the worker, so this one is of the executor.
+        """
         try:
             reply: Reply = future.result()
         except BaseException as error:
@@ -120,7 +128,7 @@ class Futures(ByReplies):
 def by_executor(
     executor: Executor, task: Callable[[np.ndarray], Reply], size: Callable[[int], int], end: Callable[[], None]
 ) -> Futures:
-    """An evaluator that gives everything to an executor, which stays the user's: it is not shut down."""
+    """Return an evaluator that submits rows to the user's executor, which is not shut down at the end."""
 
     def send(pieces: list[np.ndarray]) -> list[Any]:
         return [executor.submit(task, x) for x in pieces]
@@ -133,7 +141,7 @@ def _queue(finished: SimpleQueue[tuple[list[int], Any]], rows: list[int], future
 
 
 class Mapped(ByReplies):
-    """Gives rows, or chunks of them, to the map; outcomes are taken in their order, as early as it gives them."""
+    """Passes rows, or chunks of them, to a callable like `map` and stores the replies in the order of the rows."""
 
     def __init__(
         self,
@@ -146,32 +154,34 @@ class Mapped(ByReplies):
         self._over, self._task = over, task
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
+        """Pass all rows to the map; `check` is called after each reply."""
         pieces = chunks(rows, self._size(len(rows)))
         check()
         replies = iter(self._guarded(lambda: self._over(self._task, [values.x[piece] for piece in pieces])))
         for piece in pieces:
             reply = self._guarded(lambda: next(replies, None))
             if not isinstance(reply, Reply) or len(reply.values.done) != len(piece):
-                raise EvaluatorLost(f"the map must give one result per item, in their order; it gave {reply!r}")
+                raise EvaluatorLost(f"the map must return one result per item, in their order; it returned {reply!r}")
             self._receive(reply, piece, values)
             check()
 
     def _guarded(self, step: Callable[[], Any]) -> Any:
-        """User code never raises here: it is caught where it runs. So this is the map's own failure."""
+        """Call `step`; an exception is the map's own, because those of the user's function are caught in the worker."""
         try:
             return step()
         except Exception as error:
             raise EvaluatorLost(f"the map failed with {type(error).__name__}: {error}") from error
 
 
-ATTEMPTS = 3  # after the scheduler has given a task up, each of which it repeats by itself several times
+ATTEMPTS = 3  # how often tasks that the scheduler has given up, after several attempts of its own, are sent again
 
 
 class DaskCluster(Futures):
-    """Sends rows to a Dask client, which stays the user's.
+    """Sends rows to the user's Dask client, which is not closed at the end.
 
-    Every evaluation runs in a child of the Dask worker that got it. So a poisonous one fails alone, and a worker that
-    dies was killed by something else: its tasks are run again elsewhere, by the scheduler and if need be by us.
+    Every evaluation runs in a child process of the Dask worker that got it. So an evaluation that crashes harms nothing
+    else, and if a worker dies, no evaluation was the cause: its tasks are run again elsewhere, by the scheduler or, if
+    that gives up, by this class.
     """
 
     def __init__(self, client: Any, task: Isolated) -> None:
@@ -206,18 +216,18 @@ class DaskCluster(Futures):
             self._client.run(_end_children, self._task.name, wait=False)
 
 
-async def _end_children(name: str) -> None:  # what is not waited for must be a coroutine
+async def _end_children(name: str) -> None:  # Dask runs only coroutines without waiting for them
     end_children(name)
 
 
-FREE_SECONDS = 8.0  # how long a child with nothing to do is kept
+FREE_SECONDS = 8.0  # a child process without work is ended after so long
 
 
 @dataclass(frozen=True)
 class Isolated:
-    """A packed `Caller`, to be called in a child process; sent anywhere, it finds or starts that child there."""
+    """A packed `Caller` that is called in a child process of the worker to which it is sent."""
 
-    name: str  # of the run; what belongs to a run can be ended together
+    name: str  # of the run, whose children are ended together
     function: bytes
     path: tuple[str, ...]
     timeout: float | None
@@ -225,6 +235,7 @@ class Isolated:
     rows_together: bool
 
     def __call__(self, x: np.ndarray) -> Reply:
+        """Evaluate the rows of x (n, d) in a free child, or in a new one."""
         child = _CHILDREN.take(self)
         try:
             before, values = child.calls, Values(x, apart=True)
@@ -241,7 +252,7 @@ class Ended(RuntimeError):
 
 
 class _Children:
-    """Children that are free at the moment, by what they are for. Several threads may ask."""
+    """The free child processes of each task. All methods may be called from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -269,7 +280,7 @@ class _Children:
         child.close()
 
     def end(self, name: str | None = None) -> None:
-        """End the free children of a run, or of all; those that are busy end as soon as they notice."""
+        """End the free children of a run, or of all runs; busy ones end at their next check."""
         with self._lock:
             if name is not None:
                 self._ended.add(name)
@@ -282,13 +293,13 @@ class _Children:
             raise Ended(f"run {name} is over")
 
     def forget(self) -> None:
-        """After a fork, the children are those of the other process."""
+        """Drop all children after a fork, because they belong to the parent process."""
         for _, child in (pair for group in self._free.values() for pair in group):
             child.forget()
         self.__init__()  # type: ignore[misc]
 
     def _sweep(self) -> None:
-        """End what nobody has asked for in a while: whoever is done with an executor cannot tell its workers."""
+        """End children that have been free for a while: the end of a run is not reported to an executor's workers."""
         while True:
             sleep(FREE_SECONDS / 4)
             with self._lock:
@@ -312,5 +323,5 @@ os.register_at_fork(after_in_child=_CHILDREN.forget)
 
 
 def end_children(name: str) -> None:
-    """End the children of a run in this process, also those that are evaluating."""
+    """End the children of a run in this process, including the busy ones."""
     _CHILDREN.end(name)

@@ -1,4 +1,4 @@
-"""Functions as bytes, for live workers only: nothing that is made here is ever kept on a disk."""
+"""Functions as bytes, to be sent to running workers; they are never written to disk."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Any
 
 
 def packed(thing: Any) -> bytes:
-    """The thing as bytes that `pickle.loads` understands; lambdas, closures and functions of a notebook too."""
+    """Return an object as bytes for `pickle.loads`; lambdas, closures and functions of a notebook are possible.
+
+    ValueError if it cannot be pickled, or cloudpickle is not installed.
+    """
     try:
         import cloudpickle
     except ImportError:
         raise ValueError("evaluating in other processes needs cloudpickle: pip install 'ppsde[pool]'") from None
 
     class Packer(cloudpickle.Pickler):
-        """cloudpickle names what lies in a module, for the other side to import; some modules only exist here."""
+        """Pickles functions and classes by value if the other process cannot import their module."""
 
         def reducer_override(self, thing: Any) -> Any:
             if isinstance(thing, FunctionType | type) and isinstance(thing.__module__, str):
@@ -35,8 +38,8 @@ def packed(thing: Any) -> bytes:
         Packer(buffer).dump(thing)
     except Exception as error:
         raise ValueError(
-            f"the function cannot be sent to another process: {type(error).__name__}: {error}. What it refers to, such "
-            "as open files, locks and connections, must be made inside of it, or left out with workers=1"
+            f"the function cannot be sent to another process: {type(error).__name__}: {error}. It must open the files, "
+            "locks and connections that it uses by itself; with workers=1 it need not be sent"
         ) from error
     finally:
         for module in registered:
@@ -46,13 +49,13 @@ def packed(thing: Any) -> bytes:
 
 @lru_cache(maxsize=512)
 def _importable(module: ModuleType) -> bool:
-    """Whether another process that has the same `sys.path` would find this very module by its name."""
+    """Return whether another process with the same `sys.path` would import this same module by its name."""
     name, _, rest = module.__name__.partition(".")
     if rest and name in sys.modules:
         return _importable(sys.modules[name])
     file = getattr(module, "__file__", None)
-    folders = getattr(module, "__path__", None)  # all that a namespace has, and it may have been made by hand
-    if name == "__main__" or (file is None and folders is None):  # cloudpickle takes care of it, or it is built in
+    folders = getattr(module, "__path__", None)  # a namespace package has no file; it may also be made by a program
+    if name == "__main__" or (file is None and folders is None):  # cloudpickle handles it, or it is built in
         return True
     for finder in sys.meta_path:
         spec = finder.find_spec(name, None) if hasattr(finder, "find_spec") else None
@@ -64,7 +67,7 @@ def _importable(module: ModuleType) -> bool:
 
 
 class Portable:
-    """A callable that is packed once, however often it is sent, and unpacked once per process."""
+    """A callable that is pickled once, however often it is sent, and loaded once per process."""
 
     def __init__(self, thing: Any) -> None:
         self._thing = thing
@@ -88,5 +91,5 @@ def _unpacked(data: bytes, path: tuple[str, ...]) -> Any:
 
 
 def add_to_path(path: Sequence[str]) -> None:
-    """Make what could be imported where the function comes from importable here too."""
+    """Add the folders of another process's `sys.path` to that of this one, so that its modules can be imported."""
     sys.path += [folder for folder in path if folder not in sys.path]

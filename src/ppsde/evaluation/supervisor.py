@@ -1,13 +1,13 @@
-"""A process that starts, reaps and kills worker processes, and takes them along when its owner is gone.
+"""A process that starts, reaps and kills worker processes, and ends with all of them when its owner has ended.
 
 The owner may be killed at any moment and cannot clean up after itself then. So the workers are not its children but
-those of the supervisor, a small process that never runs a user's code, always listens, and ends when its owner's end of
-the line is closed or its owner is no longer its parent. It kills a worker together with all processes that the worker
+those of the supervisor, a small process that never runs a user's code. It always listens, and ends when its owner
+closes the socket between them or is no longer its parent. It kills a worker together with all processes that the worker
 started, and on Linux it also inherits, and ends, those that left the worker's group. It has its own session, so that
 Ctrl-C in a terminal reaches the owner alone.
 
-Workers are forked from it: everything they need is imported already, so that one is replaced in milliseconds. Unlike
-those of `multiprocessing`, they do not import the user's script, which needs no guard therefore.
+Workers are forked from it: everything they need is already imported, so that one is replaced in milliseconds. Unlike
+those of `multiprocessing`, they do not import the user's script, so the script needs no `if __name__ == "__main__"`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from typing import Any
 
 import numpy as np
 
-READY = "ready"  # what a worker says when it has loaded the function
+READY = "ready"  # sent by a worker that has loaded the function
 START, KILL = 1, 2
-ORDER = struct.Struct("<II")  # what to do, and the number of a worker
-NEWS = struct.Struct("<Ii")  # the number of a worker that ended, and how: an exit status, or minus a signal
-LOOK_FOR_OWNER = 1.0  # seconds
-SECONDS_TO_END = 5.0
+ORDER = struct.Struct("<II")  # START or KILL, and the number of a worker
+NEWS = struct.Struct("<Ii")  # the number of a worker that ended, and its exit status, or minus a signal
+LOOK_FOR_OWNER = 1.0  # seconds between two checks whether the owner still runs
+SECONDS_TO_END = 5.0  # for the supervisor, before it is killed
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -53,7 +53,7 @@ CODE = (
 
 
 class Supervisor:
-    """The owner's side of the line to the supervisor."""
+    """Starts a supervisor process and controls it, in the process that owns it."""
 
     def __init__(self, one_thread: bool) -> None:
         mine, theirs = socket.socketpair()
@@ -70,10 +70,11 @@ class Supervisor:
         self._rest = b""
 
     def fileno(self) -> int:
+        """Return the file descriptor that is readable when there is news; for `multiprocessing.connection.wait`."""
         return self._line.fileno()
 
     def start(self, number: int) -> Connection:
-        """Start a worker; what it is to do is sent by the connection."""
+        """Start a worker and return the connection to it."""
         mine, theirs = socket.socketpair()
         with theirs:
             connection = Connection(mine.detach())
@@ -85,22 +86,25 @@ class Supervisor:
         return connection
 
     def kill(self, number: int) -> None:
-        """Kill a worker and what it started."""
+        """Kill a worker and the processes that it started."""
         self._line.sendall(ORDER.pack(KILL, number))
 
     def news(self) -> list[tuple[int, int]]:
-        """Workers that ended since the last time, and how. Raises EOFError when the supervisor itself is gone."""
+        """Return number and exit status of the workers that ended since the last call.
+
+        EOFError if the supervisor itself has ended.
+        """
         with suppress(BlockingIOError):
             piece = self._line.recv(4096, socket.MSG_DONTWAIT)
             if not piece:
-                raise EOFError("the supervisor is gone")
+                raise EOFError("the supervisor has ended")
             self._rest += piece
         whole = len(self._rest) // NEWS.size * NEWS.size
         complete, self._rest = self._rest[:whole], self._rest[whole:]
         return list(NEWS.iter_unpack(complete))
 
     def close(self) -> None:
-        """End all workers, and the supervisor."""
+        """End all workers and the supervisor."""
         self._line.close()
         try:
             self._process.wait(SECONDS_TO_END)
@@ -109,13 +113,13 @@ class Supervisor:
             self._process.wait()
 
     def forget(self) -> None:
-        """Hang up without waiting: after a fork, the supervisor is the other process's child, and it stays."""
+        """Close the socket without waiting: after a fork, the supervisor is the parent process's and goes on."""
         self._line.close()
-        self._process.returncode = 0  # so that nobody complains of it being left behind
+        self._process.returncode = 0  # or Popen would warn that the process still runs
 
 
 def supervise(line: str, owner: str) -> None:
-    """Run the supervisor, until the owner closes its end of the line or is gone."""
+    """Run the supervisor until its owner closes the socket or ends; the process ends with it."""
     for name in ("cloudpickle", "threadpoolctl"):  # once here, not again in every worker
         with suppress(ImportError):
             import_module(name)
@@ -126,9 +130,9 @@ def supervise(line: str, owner: str) -> None:
     listening, waking = socket.socketpair()
     listening.setblocking(False)
     waking.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # only for the byte that it sends
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler is needed for the byte that wakes `select`
     signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
-    workers: dict[int, int] = {}  # process: number
+    workers: dict[int, int] = {}  # from process id to worker number
     orders = socket.socket(fileno=int(line))
     try:
         while os.getppid() == int(owner):
@@ -137,7 +141,7 @@ def supervise(line: str, owner: str) -> None:
                 with suppress(BlockingIOError):
                     while listening.recv(4096):
                         pass
-            _tell_who_ended(workers, orders)
+            _report_ended(workers, orders)
             if orders in readable:
                 order, descriptors, _, _ = socket.recv_fds(orders, ORDER.size, 1)
                 if len(order) < ORDER.size:
@@ -148,7 +152,7 @@ def supervise(line: str, owner: str) -> None:
                 else:
                     for process in [process for process, known in workers.items() if known == number]:
                         _kill_group(process)
-    except (BrokenPipeError, ConnectionResetError):  # hung up while being told something
+    except (BrokenPipeError, ConnectionResetError):  # the owner closed the socket while news was sent
         pass
     finally:
         _end_all(list(workers))
@@ -173,7 +177,7 @@ def _start(
     if process:
         os.close(descriptor)
         with suppress(OSError):
-            os.setpgid(process, process)  # both do it, so that it is done when either goes on
+            os.setpgid(process, process)  # parent and child both do it, so that neither goes on before it is done
         workers[process] = number
         return
     status = 1
@@ -195,10 +199,11 @@ def _start(
         os._exit(status)
 
 
-def _tell_who_ended(workers: dict[int, int], orders: socket.socket) -> None:
+def _report_ended(workers: dict[int, int], orders: socket.socket) -> None:
+    """Reap all children that have ended, and send the owner news of those that are workers."""
     while True:
         try:
-            # Only looked at first: while the process is not reaped, its number and its group cannot be another's.
+            # WNOWAIT: while the process is not reaped, no other process or group can get its id.
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
@@ -217,7 +222,7 @@ def _kill_group(process: int) -> None:
 
 
 def _end_all(workers: list[int]) -> None:
-    """Kill the workers' groups, then whoever else was left to the supervisor by them."""
+    """Kill the workers' groups, then all other processes that the supervisor inherited from them."""
     for process in workers:
         _kill_group(process)
     while True:
@@ -249,12 +254,12 @@ def _inherit_orphans() -> None:
 
 def _die_with_parent(parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was gone already
+    if os.getppid() != parent:  # it had ended before
         os._exit(1)
 
 
 def serve(line: Connection) -> None:
-    """The life of a worker: load the function, then evaluate points until the line is closed from the other side."""
+    """Run a worker: load the function, then evaluate points until the owner closes the connection."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         path, data, memory, one_thread = pickle.loads(line.recv_bytes())
         try:
@@ -277,7 +282,7 @@ def serve(line: Connection) -> None:
 
 
 def _limit_threads() -> None:
-    """The environment says it already; this is for libraries that do not ask it."""
+    """Limit numerical libraries to one thread, also those that ignore the environment variables."""
     with suppress(ImportError):
         from threadpoolctl import threadpool_limits
 
@@ -285,13 +290,13 @@ def _limit_threads() -> None:
 
 
 def _address_space() -> int:
-    """Bytes that this process has mapped now."""
+    """Return the bytes of address space that this process uses now."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 @contextmanager
 def _at_most(ceiling: int | None) -> Iterator[None]:
-    """A limit on the address space while the function is called; what tells of its failure needs some too."""
+    """Limit the address space inside the block only, because reporting a failure needs memory too."""
     if ceiling is None:
         yield
         return
@@ -305,7 +310,7 @@ def _at_most(ceiling: int | None) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """What the function printed is seen at once, and not lost if the worker is killed later."""
+    """Show the function's output now, so that it is not lost if the worker is killed later."""
     stream: Any
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
@@ -313,7 +318,7 @@ def _flush() -> None:
 
 
 def exit_in_words(status: int) -> str:
-    """How a process ended: an exit status, or minus the number of a signal."""
+    """Return a sentence on how a process ended; `status` is its exit status, or minus the number of a signal."""
     if status >= 0:
         return f"the process ended with exit status {status}"
     try:

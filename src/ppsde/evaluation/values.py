@@ -1,4 +1,4 @@
-"""Values of the user's function: checked, stored as columns, with an object only for a point that failed."""
+"""Values that the user's function returned: checked, and stored as columns; a `Failure` for each point without."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import numpy as np
 from ..problem import MalformedValue, point_values
 
 OK = "ok"
-INVALID = "invalid"  # NaN, f = -inf or an infinite constraint: returned in the right form, but no values to search with
+INVALID = "invalid"  # well-formed, but NaN, f = -inf or an infinite constraint: a search cannot use it
 RAISED = "raised"
 MALFORMED = "malformed"  # not f or (f, g, h) made of real numbers in the expected shape
-TIMEOUT = "timeout"  # ran longer than allowed, and was killed
-MEMORY = "memory"  # wanted more memory than allowed
+TIMEOUT = "timeout"  # took longer than allowed and was killed
+MEMORY = "memory"  # needed more memory than allowed
 CRASHED = "crashed"  # ended its process
 
 FLOAT = np.dtype(float)
 
 
 class ElsewhereError(Exception):
-    """An exception in another process, as the text of its traceback."""
+    """An exception of another process, as the text of its traceback."""
 
     def __str__(self) -> str:
         return "\n" + super().__str__()
 
 
 class EvaluatorLost(RuntimeError):
-    """The evaluator cannot go on: an executor that broke, workers that cannot be started."""
+    """Raised when nothing more can be evaluated: an executor broke, or workers cannot be started."""
 
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """An evaluation that gave no values to search with."""
+    """An evaluation that returned no valid values: the point and the reason."""
 
     x: np.ndarray  # (d,)
     status: str  # 'raised', 'timeout' and the other constants of this module
@@ -46,14 +46,14 @@ class Failure:
 
     @property
     def reason(self) -> str:
-        """Such as 'RuntimeError: the mesh collapsed'."""
+        """The reason in one line, such as 'RuntimeError: the mesh collapsed'."""
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
     def __str__(self) -> str:
         return self.reason
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Some exceptions cannot be pickled; the text of their traceback always can."""
+        """Pickle the cause as text, because some exceptions cannot be pickled."""
         cause = self.cause
         if cause is not None and not isinstance(cause, ElsewhereError):
             cause = ElsewhereError(_traceback_of(cause))
@@ -61,7 +61,7 @@ class Failure:
 
 
 class EvaluationError(RuntimeError):
-    """A run ended because of an evaluation; `result` has what was found until then.
+    """Raised when an evaluation ends the run; `result` is the result so far.
 
     `x` is the point and `failure` says what happened to it; both are None where the evaluator itself failed.
     """
@@ -69,12 +69,12 @@ class EvaluationError(RuntimeError):
     def __init__(self, message: str, x: np.ndarray | None = None, failure: Failure | None = None) -> None:
         super().__init__(message)
         self.x, self.failure = x, failure
-        self.ending: Any = None  # an `Ending`, for whoever makes the result of it
+        self.ending: Any = None  # an `Ending`, from which `minimize` makes the result
         self.result: Any = None
 
 
 class Noted(NamedTuple):
-    """The values of one row, or the reason why it has none, as a journal stores them."""
+    """The entry of one row in a journal: its values, or the reason why it has none."""
 
     f: float
     g: np.ndarray  # (p,)
@@ -87,9 +87,10 @@ class Noted(NamedTuple):
 class Values:
     """f (n,), g (n, p), h (n, q) and seconds (n,) of the rows of a request, filled in as evaluations finish.
 
-    `counts` are the numbers of inequalities and equalities (p, q). Until the first valid row has come in (`seen`), rows
-    wait: the first row, in the order of rows and not of time, that returned anything decides the counts, or is
-    malformed and so an error in the program: `MalformedValue`. After that a malformed row is a failure of that row.
+    `counts` are the numbers of inequalities and equalities (p, q). Until a row has shown them (`seen`), finished rows
+    wait. The first row that returned anything, in the order of rows and not of time, decides the counts; if it is
+    malformed, the program has an error, and `MalformedValue` is raised. After that, a malformed row is a failure of
+    that row.
 
     Parameters
     ----------
@@ -97,14 +98,14 @@ class Values:
         The points.
     counts : (p, q), optional
     seen : bool
-        Whether a valid row has come in, in this request or an earlier one.
+        Whether the counts were decided by a row of an earlier request.
     apart : bool
-        Whether these are some rows of a request that is put together elsewhere, by `merge`: nothing raises then.
+        Whether these are some rows of a request, which `merge` will add to the others; nothing is raised then.
     finished : callable, optional
-        Called with the number of each row that has finished, its values and failure being final.
+        Called with the number of each row that has finished, when its values or its failure are stored.
     check : callable, optional
-        Called before a failure is recorded; it may raise. A point that fails while the run is being stopped may fail
-        because of that.
+        Called before a failure is recorded, and may raise: a point that fails while the run is being stopped may have
+        failed for that reason.
     """
 
     def __init__(
@@ -133,16 +134,16 @@ class Values:
 
     @property
     def finished(self) -> np.ndarray:
-        """Which rows have finished (n,)."""
+        """Mask of the rows that have finished (n,)."""
         return np.frombuffer(self.done, bool)
 
     @property
     def first_decides(self) -> bool:
-        """Whether a malformed row that comes in now is an error in the program."""
+        """Whether a malformed row would raise now, instead of being a failure of that row."""
         return not self.seen and not self._apart
 
     def put(self, row: int, value: Any, seconds: float) -> None:
-        """Store what the function returned for one point: f, or (f, g, h)."""
+        """Store the value that the function returned for one point: f, or (f, g, h)."""
         f, g, h = value if type(value) is tuple and len(value) == 3 else (value, None, None)
         if not self.seen or not isinstance(f, float):
             self._put_any(row, value, seconds)
@@ -167,7 +168,7 @@ class Values:
             self._finished(row)
 
     def _put_any(self, row: int, value: Any, seconds: float) -> None:
-        """Store a value of any form; the road of the first row, of numbers that are no floats, and of mistakes."""
+        """Check and store a value of any type: that of the first row, numbers that are not floats, and mistakes."""
         try:
             values = point_values(value)
         except Exception as error:
@@ -176,7 +177,7 @@ class Values:
             self._put_row(row, *values, seconds)
 
     def _put_row(self, row: int, f: float, g: np.ndarray, h: np.ndarray, seconds: float) -> None:
-        """Store checked values of one point, or let them wait until the counts are known."""
+        """Store checked values of one point; they wait if the counts are not known yet."""
         counts = (len(g), len(h))
         if self.seen and counts != self.counts:
             self.fail(row, self._other_counts(counts), seconds)
@@ -215,7 +216,7 @@ class Values:
                 self._finished(row)
 
     def fail(self, row: int, error: BaseException, seconds: float) -> None:
-        """Record that the function raised, or returned something malformed."""
+        """Record a failure: the function raised `error`, or returned something malformed."""
         kind, message = type(error).__name__, error_text(error)
         if isinstance(error, MalformedValue):
             status = MALFORMED
@@ -238,8 +239,8 @@ class Values:
             self._finished(row)
 
     def restore(self, row: int, noted: Noted) -> None:
-        """Take a row from a journal."""
-        finished, self._finished = self._finished, None  # it is in the journal already
+        """Store a row that was read from a journal."""
+        finished, self._finished = self._finished, None  # the row is already in the journal
         if noted.status in (OK, INVALID):
             self._put_row(row, noted.f, noted.g, noted.h, noted.seconds)
         else:
@@ -248,7 +249,7 @@ class Values:
         self._finished = finished
 
     def merge(self, rows: Sequence[int], other: Values) -> None:
-        """Store the values of rows that were evaluated elsewhere; the k-th of `rows` is row k there."""
+        """Store the rows of another `Values`; its row k is stored as `rows[k]`."""
         at_once = other.seen and not other.failures and self._finished is None
         if at_once and self.seen and other.counts == self.counts:
             at = list(rows)
@@ -264,11 +265,11 @@ class Values:
                 self.record_failure(row, failure)
 
     def row(self, row: int) -> tuple[float, np.ndarray, np.ndarray]:
-        """f, g (p,) and h (q,) of one row; NaN where it has none."""
+        """Return f, g (p,) and h (q,) of one row; NaN if it has no values."""
         return self._waiting.get(row) or (float(self.f[row]), self.g[row], self.h[row])
 
     def noted(self, row: int) -> Noted:
-        """One row, for a journal."""
+        """Return one row as an entry for a journal."""
         failure = self.failures.get(row)
         if failure is not None and failure.status != INVALID:
             return Noted(np.nan, np.empty(0), np.empty(0), failure.seconds, failure.status, failure.reason)
@@ -276,31 +277,31 @@ class Values:
         return Noted(*self.row(row), self.seconds[row], status, reason)
 
     def forget(self, rows: Sequence[int]) -> None:
-        """Clear rows that are to be tried again."""
-        self.f, self.g, self.h = self.f.copy(), self.g.copy(), self.h.copy()  # they may be the user's own
+        """Clear rows that will be evaluated again."""
+        self.f, self.g, self.h = self.f.copy(), self.g.copy(), self.h.copy()  # these may be arrays of the user's
         for row in rows:
             del self.failures[row]
             self._waiting.pop(row, None)
             self.f[row], self.g[row], self.h[row], self.done[row] = np.nan, np.nan, np.nan, False
 
     def settle(self) -> None:
-        """Let the rows that came in decide the counts, whether or not an earlier one is still to come."""
+        """Decide the counts by the first row that has finished, even if an earlier row has not."""
         if self._waiting:
             _, g, h = self._waiting[min(self._waiting)]
             self._begin((len(g), len(h)))
 
     def judge(self) -> None:
-        """Record a failure for each finished row whose values cannot be searched with."""
+        """Record a failure for each finished row whose values are not valid."""
         for row in list(self._waiting):
             self._judge(row)
         if _finite(self.f) and _finite(self.g) and _finite(self.h):
-            return  # nearly always, and quickly found out
+            return  # nearly always, and a fast test
         sound = (self.f > -np.inf) & np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
         for row in np.flatnonzero(~sound & self.finished).tolist():
             self._judge(row)
 
     def _judge(self, row: int) -> None:
-        """The same for one row."""
+        """Record a failure for one row if its values are not valid."""
         f, g, h = self.row(row)
         if row in self.failures or (f > -np.inf and _finite(g) and _finite(h)):  # false for NaN
             return
@@ -310,10 +311,10 @@ class Values:
         self.failures[row] = failure
 
     def _look_at_the_first(self) -> None:
-        """See whether the first row that returned anything has come in; it decides the counts, or raises."""
+        """Decide the counts if the first row that returned anything has finished; raise if it is malformed."""
         for row in range(0 if self._apart else len(self.done)):
             if not self.done[row]:
-                return  # still to come
+                return  # not finished yet
             failure = self.failures.get(row)
             if row in self._waiting:
                 _, g, h = self._waiting[row]
@@ -325,7 +326,7 @@ class Values:
                 raise MalformedValue(failure.message) from failure.cause
 
     def _begin(self, counts: tuple[int, int]) -> None:
-        """From now on the counts are known: store the rows that waited."""
+        """Set the counts and store the rows that waited for them."""
         self.counts, self.seen = counts, True
         self._allocate()
         waiting, self._waiting = self._waiting, {}
@@ -344,7 +345,7 @@ class Values:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the callbacks, which belong to this process."""
+        """Pickle everything but the callbacks, which belong to this process."""
         return {**self.__dict__, "_finished": None, "_check": None}
 
 
@@ -353,7 +354,7 @@ def _finite(values: np.ndarray) -> bool:
 
 
 def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
-    """The first value that cannot be searched with, by name."""
+    """Return name and value of the first number that is not valid."""
     if not f > -np.inf:
         return f"f is {f}"
     name, values = ("g", g) if not _finite(g) else ("h", h)
@@ -362,7 +363,7 @@ def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """The text of an exception, which may be the user's own and do anything."""
+    """Return `str(error)`, or a text that says so if that raises: the exception may be of a user's class."""
     try:
         return str(error)
     except Exception as worse:
