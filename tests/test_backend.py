@@ -44,7 +44,7 @@ def test_a_jitted_function_is_compiled_by_itself_and_anything_else_is_not(monkey
     original = sys.modules["ppsde.minimize"]._compiled
     monkeypatch.setattr(sys.modules["ppsde.minimize"], "_compiled", lambda *a: calls.append(1) or original(*a))
     jitted = jax.jit(lambda x: (x**2).sum())
-    ppsde.minimize(jitted, BOX, max_evaluations=200, rng=1)
+    ppsde.minimize(jitted, BOX, method="jde", max_evaluations=200, rng=1)  # the quickest to compile
     assert len(calls) == 1
     ppsde.minimize(fun, BOX, max_evaluations=200, rng=1)
     ppsde.minimize(jitted, BOX, max_evaluations=200, rng=1, backend="numpy")

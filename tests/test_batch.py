@@ -79,18 +79,20 @@ def test_minimize_and_a_study_make_the_runs_of_a_batch(together):
 
 
 def test_a_longer_run_in_more_variables_is_the_same_too():
-    one, other = (get("cec2017").problem(name, 10, instance=1) for name in ("C05", "C01"))
-    alone = ppsde.solve_batch(one, runs=1, max_evaluations=20_000, record=5)
-    beside = ppsde.solve_batch([one, other], runs=2, max_evaluations=20_000, record=5)[0]
+    one, other = (get("cec2017").problem(name, 10, instance=1) for name in ("C01", "C05"))
+    alone = ppsde.solve_batch(one, runs=1, max_evaluations=20_000)
+    beside = ppsde.solve_batch([one, other], runs=2, max_evaluations=20_000)[0]
     assert bits(alone.x[0]) == bits(beside.x[0]) and alone.f[0] == beside.f[0]
 
 
 def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
-    batch._program.cache_clear()
-    monkeypatch.setattr(compiled, "IN_A_ROW", 3)  # at least two calls per problem, not all of them full
-    calls = ppsde.solve_batch([C05, C14], runs=4, seed=3, **QUICK)
-    assert [bits(a.x) for a in calls] == [bits(b.x) for b in together]
-    assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
+    cpu = jax.devices("cpu")[0]
+    program = batch._program(ppsde.ALGORITHMS["pps-de"], tuple(map(batch._Same, (C05, C14))), 3000, 10, cpu)
+    for workers in (1, 3, 4):  # one call per problem; three, not all of them alike; one per run
+        monkeypatch.setattr(program, "_workers", workers)
+        calls = program(np.arange(4), 3)
+        assert [bits(a.x) for a in calls] == [bits(b.x) for b in together]
+        assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
 
 
 def test_a_second_call_compiles_nothing(together):
