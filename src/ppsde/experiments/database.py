@@ -301,4 +301,4 @@ def _explained(error: Exception, path: Path) -> Exception:
 
 def damaged(path: Path, why: str) -> str:
     """Return the message about a damaged store."""
-    return f"{path} is damaged ({why}); `ppsde bench repair {path} -o NEW.db` keeps what is intact"
+    return f"{path} is damaged ({why}); `ppsde bench repair {path} -o NEW.db` saves what is intact"

@@ -122,10 +122,14 @@ def probe() -> None:
 
 
 def backend() -> None:
-    """Answer which kind of device JAX prefers."""
-    import jax
+    """Answer which kind of device JAX prefers; 'cpu' if there is no JAX."""
+    try:
+        import jax
 
-    print(json.dumps(jax.default_backend()))
+        preferred = jax.default_backend()
+    except ImportError:
+        preferred = "cpu"
+    print(json.dumps(preferred))
 
 
 class Bench:
