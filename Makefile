@@ -18,9 +18,8 @@ help:
 demo: $(VENV)/.stamp-demo
 	@$(BIN)/python examples/demo.py
 
-# One process more than there are cores: some tests wait for others.
 test: $(VENV)/.stamp-test
-	@PYTEST_XDIST_AUTO_NUM_WORKERS=$$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) $(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow
