@@ -95,6 +95,16 @@ def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatc
         assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
 
 
+def test_calls_of_any_size_full_or_not_make_the_same_runs(monkeypatch):
+    quick = {"method": "jde", "runs": 4, "seed": 3, **QUICK}  # the quickest to compile
+    wide = ppsde.solve_batch(C05, **quick)
+    batch._program.cache_clear()
+    monkeypatch.setattr(compiled, "IN_A_ROW", 1)  # every call is full
+    narrow = ppsde.solve_batch(C05, **quick)
+    assert bits(narrow.x) == bits(wide.x)
+    assert all(bits(column) == bits(wide.record[name]) for name, column in narrow.record.items())
+
+
 def test_a_second_call_compiles_nothing(together):
     ppsde.solve_batch([C05, C14], runs=1, seed=3, **QUICK)
     misses = batch._program.cache_info().misses
