@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .arrays import Array
-from .population import Population
+from .population import TOLERANCE, Population
 from .streams import Stream
 
 State = Any  # a frozen dataclass per algorithm
@@ -27,6 +27,7 @@ class Task:
     upper: Array  # (d,)
     max_evaluations: int
     x0: Array | None = None  # (k, d), points that the first population must contain
+    tolerance: Any = TOLERANCE  # how far an equality may be missed
 
     @property
     def dimension(self) -> int:

@@ -77,6 +77,18 @@ def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> A
     return value
 
 
+def repeated_while(going: Callable[[Any], Array], step: Callable[[Any], Any], start: Any) -> Any:
+    """The value after as many steps as `going(value)` holds before; values are arrays or tuples of arrays."""
+    if namespace(start[0] if isinstance(start, tuple) else start) is not np:
+        import jax
+
+        return jax.lax.while_loop(going, step, start)
+    value = start
+    while going(value):
+        value = step(value)
+    return value
+
+
 def special_functions(xp: Any) -> Any:
     """The module of special functions for arrays of the namespace: scipy.special or jax.scipy.special."""
     if xp is np:
@@ -87,6 +99,8 @@ def special_functions(xp: Any) -> Any:
 
 
 def _select(condition: Array, first: Any, second: Any) -> Any:
+    if isinstance(first, tuple):
+        return tuple(_select(condition, a, b) for a, b in zip(first, second, strict=True))
     if is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in fields(first)]
         return replace(first, **{n: _select(condition, getattr(first, n), getattr(second, n)) for n in names})

@@ -59,6 +59,7 @@ class Table(MutableMapping[str, Any]):
 
 ALGORITHMS = Table(
     {
+        "pps-sqp": "pps_sqp:PPSSQP",
         "pps-de": "pps_de:PPSDE",
         "pps-de-published": "pps_de:PUBLISHED",
         "aga-pps": "aga_pps:AGAPPS",

@@ -217,10 +217,17 @@ class PPSDE:
     # 3 Generation
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
+        return (yield from self.planned(state, task, rng, task.max_evaluations // self.evaluations(state.population.size)))
+
+    def evaluations(self, n: int) -> int:
+        """How many evaluations a generation of n members makes."""
+        return n + 2 * ((n + 1) // 2)
+
+    def planned(self, state: State, task: Task, rng: Stream, total: Array | int) -> Coroutine:
+        """A generation of a run that is planned to have `total` of them."""
         xp = namespace(state.population.f)
         n = state.population.size
         top = (n + 1) // 2
-        total = task.max_evaluations // (n + 2 * top)
         state, beyond = self._additions(state, total)
         population, G = state.population, state.cycle.age + 1
 
@@ -329,7 +336,7 @@ class PPSDE:
 
     # Beyond the publication
 
-    def _additions(self, state: State, total: int) -> tuple[State, Additions]:
+    def _additions(self, state: State, total: Array | int) -> tuple[State, Additions]:
         """The state, that of a new cycle if one begins, and what this generation does beyond the publication."""
         xp = namespace(state.population.f)
         idle, ahead = state.cycle.idle, total - state.generation

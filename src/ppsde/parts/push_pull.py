@@ -86,7 +86,7 @@ class PushPull:
         stagnates = stage.lowest.fall(G, value, self.switch_guard) <= self.switch_threshold
         limit = self.push_limit
         if self.push_growth:
-            limit = limit * min(1.0, total / LONG) ** self.push_growth
+            limit = limit * namespace(total).minimum(1.0, total / LONG) ** self.push_growth
         return stagnates | (namespace(stagnates).maximum(limit * left, 1.0) < G)
 
 
@@ -153,7 +153,7 @@ class Stage:
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
         stage = when(push_ends, lambda: self._pull(G, population), self)
         length = by.pull_length * total
-        elapsed = (G - stage.began) / max(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
+        elapsed = (G - stage.began) / xp.maximum(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
         pulling = stage.pull & still_open
         return Stage(
             pull=stage.pull | ~still_open,

@@ -1,0 +1,143 @@
+"""The elastic quadratic program: a quadratic model, an L1 penalty on linearised constraints, and a box.
+
+    minimise over d    1/2 d'B d + c'd + penalty sum_i max(0, (A d + b)_i)    subject to    lower <= d <= upper
+
+With a slack for each term of the penalty it is a smooth convex program that always has a solution. It is solved by a
+primal-dual interior-point method with Mehrotra's predictor and corrector (SIAM Journal on Optimization 2, 1992). All
+of its conditions but stationarity are linear and hold at the start, so they hold throughout. What belongs to slacks
+and to the box is diagonal and is eliminated, so that a round solves n x n equations only, however many constraints
+there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, namespace, repeated_while
+
+ROUNDS = 30  # at most; a dozen is usual
+GAP = 1e-12  # mean of the products y z at which the program counts as solved
+RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
+SHARE = 0.995  # of the way to the nearest zero that a round may go
+RIDGE = 1e-13  # relative size of the diagonal that keeps the equations regular
+
+
+@dataclass(frozen=True)
+class ElasticProgram:
+    """The program: n variables, m constraints."""
+
+    B: Array  # (n, n), positive definite
+    c: Array  # (n,)
+    A: Array  # (m, n)
+    b: Array  # (m,)
+    penalty: Array  # > 0
+    lower: Array  # (n,)
+    upper: Array  # (n,), above `lower`
+
+    def value(self, d: Array) -> Array:
+        """The objective at d (n,)."""
+        return 0.5 * (d @ (self.B @ d)) + self.c @ d + self.penalty * self.missed(d)
+
+    def missed(self, d: Array) -> Array:
+        """The sum by which linearised constraints are missed at d (n,)."""
+        return namespace(d).maximum(self.A @ d + self.b, 0.0).sum()
+
+    def solve(self, needed: Array | bool = True) -> tuple[Array, Array]:
+        """The solution (n,) and the multipliers (m,) of the constraints; anything if it is not `needed`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> nearest = ElasticProgram(  # to the origin, where the first variable is at least 1
+        ...     np.eye(2), np.zeros(2), np.array([[-1.0, 0.0]]), np.ones(1), 10.0, np.full(2, -5.0), np.full(2, 5.0)
+        ... )
+        >>> d, multipliers = nearest.solve()
+        >>> print(abs(d.round(6)), multipliers.round(6))
+        [1. 0.] [1.]
+        """
+        xp = namespace(self.c)
+        d = 0.5 * (self.lower + self.upper)
+        left = self.A @ d + self.b
+        slack = xp.maximum(left, 0.0) + 1.0
+        half = xp.zeros_like(self.b) + 0.5 * self.penalty
+        box = xp.zeros_like(d) + xp.maximum(1.0, 0.5 * self.penalty)
+        # y: the slacks, the room that each constraint leaves, the distances to the box; z: their multipliers.
+        y = xp.concatenate([slack, slack - left, d - self.lower, self.upper - d])
+        z = xp.concatenate([half, half, box, box])
+        m, size = self.b.shape[0], 1.0 + xp.abs(self.c).max()
+
+        def unsolved(at: tuple[Array, ...]) -> Array:
+            rounds, d, y, z = at
+            gap, residual = (y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()
+            return needed & (rounds < ROUNDS) & ~((gap < GAP * size) & (residual < RESIDUAL * size))
+
+        _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), d, y, z))
+        return xp.clip(d, self.lower, self.upper), z[m : 2 * m]
+
+    def _residual(self, d: Array, z: Array) -> Array:
+        """How far the iterate is from stationary."""
+        m, n = self.A.shape
+        return self.B @ d + self.c + self.A.T @ z[m : 2 * m] - z[2 * m : 2 * m + n] + z[2 * m + n :]
+
+    def _round(self, at: tuple[Array, ...]) -> tuple[Array, ...]:
+        xp = namespace(self.c)
+        rounds, d, y, z = at
+        m, n = self.A.shape
+        slack, room, down, up = y[:m], y[m : 2 * m], y[2 * m : 2 * m + n], y[2 * m + n :]
+        of_slack, of_room, of_down, of_up = z[:m], z[m : 2 * m], z[2 * m : 2 * m + n], z[2 * m + n :]
+        residual = self._residual(d, z)
+        stiffness = room + of_room * slack / of_slack
+        weight = of_room / stiffness
+        K = self.B + (self.A.T * weight) @ self.A
+        K = K + xp.diag(of_down / down + of_up / up + RIDGE * (1.0 + xp.abs(xp.diagonal(K))))
+
+        def direction(products: Array) -> tuple[Array, Array, Array]:
+            """The step in d, y and z by which Newton's method takes so much off the products y z."""
+            p_slack, p_room, p_down, p_up = (
+                products[:m],
+                products[m : 2 * m],
+                products[2 * m : 2 * m + n],
+                products[2 * m + n :],
+            )
+            shift = (of_room * p_slack / of_slack - p_room) / stiffness
+            step = solved(K, p_up / up - p_down / down - residual - self.A.T @ shift)
+            along = self.A @ step
+            change = weight * along + shift  # of the multipliers
+            widening = (slack * change - p_slack) / of_slack
+            return (
+                step,
+                xp.concatenate([widening, widening - along, step, -step]),
+                xp.concatenate([-change, change, (-p_down - of_down * step) / down, (-p_up + of_up * step) / up]),
+            )
+
+        _, dy, dz = direction(y * z)
+        gap = y @ z
+        part = xp.minimum(longest(y, dy), longest(z, dz))
+        predicted = (y + part * dy) @ (z + part * dz)
+        centre = (predicted / gap) ** 3 * gap / y.shape[0]
+        step, dy, dz = direction(y * z + dy * dz - centre)
+        part = SHARE * xp.minimum(longest(y, dy), longest(z, dz))
+        sound = xp.isfinite(step).all() & xp.isfinite(dz).all()
+        return (
+            xp.where(sound, rounds + 1, ROUNDS),
+            d + xp.where(sound, part * step, 0.0),
+            y + xp.where(sound, part * dy, 0.0),
+            z + xp.where(sound, part * dz, 0.0),
+        )
+
+
+def longest(values: Array, steps: Array) -> Array:
+    """The longest part, at most all, of the steps that leaves positive values positive."""
+    xp = namespace(values)
+    falls = steps < 0.0
+    return xp.where(falls, values / xp.where(falls, -steps, 1.0), 1.0).min(initial=1.0)
+
+
+def solved(K: Array, b: Array) -> Array:
+    """The solution of K x = b; NaN where there is none."""
+    try:
+        return namespace(b).linalg.solve(K, b)
+    except np.linalg.LinAlgError:  # JAX raises nothing
+        return b * np.nan
