@@ -60,7 +60,12 @@ def add(group: Any) -> None:
     parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {METHOD})")
     parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
-    parser.add_argument("--target", type=float, metavar="F", help="stop at a feasible point with an objective <= F")
+    parser.add_argument(
+        "--target",
+        type=float,
+        metavar="F",
+        help="stop at a feasible point with an objective <= F (--target=F if negative)",
+    )
     parser.add_argument(
         "--tol",
         type=float,
