@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -97,6 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows = complete(asked.output, jobs, asked.workers)
     except (ValueError, OSError) as error:
         asked_by.error(str(error))
+    except BrokenProcessPool:
+        print(f"a process died; the same command goes on from {asked.output}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"interrupted; the same command goes on from {asked.output}", file=sys.stderr)
         return 130
@@ -117,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def jobs_of(asked: argparse.Namespace) -> list[Job]:
     """Return the runs that are asked for, small budgets first; ValueError if a name or number is wrong."""
-    solvers = [(name, stopping) for name in asked.methods for stopping in {False, asked.stopping}]
+    solvers = [(name, stopping) for name in asked.methods for stopping in (False, True)[: 1 + asked.stopping]]
     for name in asked.methods:
         method_of(name)
     solvers += [(name, False) for name in peers_of(asked.peers)]

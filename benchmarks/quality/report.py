@@ -35,6 +35,7 @@ class Study:
             by_problem[place(job)].append(job)
         self.errors: dict[Job, float] = {}
         self.improved: dict[str, float] = {}  # problems with a run better than the best known value
+        self.unknown: list[str] = []  # problems whose best value is that of these runs
         for jobs in by_problem.values():
             self._add(jobs)
 
@@ -49,6 +50,8 @@ class Study:
         for job in jobs:
             row = self.rows[job]
             self.errors[job] = (row["f"] - best) / scale if row["violation"] == 0 else np.inf
+        if known is None and feasible:
+            self.unknown.append(one.problem)
         if min(self.errors[job] for job in jobs) < -1e-6:
             self.improved[one.problem] = min(feasible)
 
@@ -183,6 +186,8 @@ def _remarks(study: Study) -> list[str]:
         "Error: relative to max(1, |best known|). Rank: over problems and seeds. Used: median share of the budget. "
         "Microseconds: of the solver itself, median.",
     ]
+    if study.unknown:
+        found += ["", f"No best value is known, so the best of these runs is used: {', '.join(study.unknown)}."]
     if study.improved:
         better = ", ".join(f"{name} ({value:.10g})" for name, value in study.improved.items())
         found += ["", f"Better than the best known value: {better}."]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -141,13 +144,26 @@ def results(jobs: Sequence[Job], workers: int) -> Iterator[Row]:
         yield from map(run, jobs)
         return
     use_one_thread()  # a new process reads it before it loads NumPy, hence not a fork
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _begin_worker) as pool:
         try:
             for future in as_completed([pool.submit(run, job) for job in jobs]):
                 yield future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _begin_worker() -> None:
+    """Let this process end with its parent, however that ends, and at Ctrl-C without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
 
 
 def _told(rows: Iterable[Row], total: int) -> Iterator[Row]:
