@@ -1,6 +1,7 @@
 """Solvers of other libraries, each called as an experienced user of it would, until the budget is spent.
 
-All search the unit box. A solver that ends early starts again elsewhere.
+All search the unit box. A solver that ends early starts again elsewhere. Whether the objective is scaled is what served
+each best.
 """
 
 from __future__ import annotations
@@ -28,21 +29,15 @@ class UnitBox:
         self.counter = counter
         self.low, self.width = problem.lower, problem.upper - problem.lower
         self.d = problem.dimension
-        _, g, h = counter.original.evaluate(problem.lower[None])  # for their shapes, hence not counted
-        self.p, self.q = g.shape[1], h.shape[1]
+        assert problem.counts is not None  # all problems of the suites have them
+        self.p, self.q = problem.counts
         self.tolerance = AIM * problem.tolerance
         self.step = np.sqrt(max(np.finfo(float).eps, counter.variant.noise))
-        self.unit = 1.0
+        self.unit = 1.0  # objectives are divided by it
         self._slopes: tuple[bytes, np.ndarray] = (b"", np.empty(0))
 
     def x(self, u: np.ndarray) -> np.ndarray:
         return self.low + self.width * np.clip(u, 0.0, 1.0)
-
-    def start(self, u: np.ndarray) -> np.ndarray:
-        """Return the point, after its objective has become the unit in which objectives are given, if above 1."""
-        self.unit = 1.0
-        self.unit = max(1.0, abs(self.f(u)))
-        return u
 
     def f(self, u: np.ndarray) -> float:
         return self.counter.at(self.x(u))[0] / self.unit
@@ -59,6 +54,11 @@ class UnitBox:
         """Return all constraints as inequalities (p + 2 q,), <= 0: g, then h and -h with the tolerance."""
         h = self.h(u)
         return np.concatenate([self.g(u), h - self.tolerance, -h - self.tolerance])
+
+    def inequality_slopes(self, u: np.ndarray) -> np.ndarray:
+        """Return the derivatives of `inequalities`, (p + 2 q, d)."""
+        slopes = self.slopes(u)[1:]
+        return np.concatenate([slopes, -slopes[self.p :]])
 
     def slopes(self, u: np.ndarray) -> np.ndarray:
         """Return the derivatives of f, g and h, (1 + p + q, d), by d evaluations; the last are stored."""
@@ -85,11 +85,7 @@ def slsqp(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: in
     p, q = box.p, box.q
     below = {"type": "ineq", "fun": lambda u: -box.g(u), "jac": lambda u: -box.slopes(u)[1 : 1 + p]}
     equal = {"type": "eq", "fun": box.h, "jac": lambda u: box.slopes(u)[1 + p :]}
-    loose = {
-        "type": "ineq",
-        "fun": lambda u: -box.inequalities(u),
-        "jac": lambda u: -np.concatenate([box.slopes(u)[1:], -box.slopes(u)[1 + p :]]),
-    }
+    loose = {"type": "ineq", "fun": lambda u: -box.inequalities(u), "jac": lambda u: -box.inequality_slopes(u)}
     stages = [[below] * (p > 0) + [equal], [loose]] if q else [[below] * (p > 0)]
     for constraints in stages:
         start = minimize(
@@ -143,13 +139,17 @@ def cma_al(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: i
     fitness.find_feasible(strategy)
 
 
-def nlopt_search(box: UnitBox, method: str, local: str | None = None) -> Any:
-    """Return a search of NLopt on the problem; with `local` the method is one that needs another for its steps."""
+def nlopt_search(box: UnitBox, method: str, local: str | None = None, loose: bool = False) -> Any:
+    """Return a search of NLopt on the problem.
+
+    With `local` the method is one that needs another for its steps; with `loose` equalities become inequalities.
+    """
     nlopt = import_module("nlopt")
     search = nlopt.opt(getattr(nlopt, method), box.d)
+    p, q = (box.p + 2 * box.q, 0) if loose else (box.p, box.q)
 
     def inequalities(result: np.ndarray, u: np.ndarray, slopes: np.ndarray) -> None:
-        result[:] = box.g(u)
+        result[:] = box.inequalities(u) if loose else box.g(u)
 
     def equalities(result: np.ndarray, u: np.ndarray, slopes: np.ndarray) -> None:
         result[:] = box.h(u)
@@ -157,10 +157,10 @@ def nlopt_search(box: UnitBox, method: str, local: str | None = None) -> Any:
     search.set_min_objective(lambda u, slopes: box.f(u))
     search.set_lower_bounds(np.zeros(box.d))
     search.set_upper_bounds(np.ones(box.d))
-    if box.p:
-        search.add_inequality_mconstraint(inequalities, np.full(box.p, MARGIN))
-    if box.q:
-        search.add_equality_mconstraint(equalities, np.full(box.q, box.tolerance))
+    if p:
+        search.add_inequality_mconstraint(inequalities, np.full(p, MARGIN))
+    if q:
+        search.add_equality_mconstraint(equalities, np.full(q, box.tolerance))
     search.set_xtol_rel(1e-9)
     search.set_ftol_rel(1e-12)
     search.set_maxeval(box.counter.left)
@@ -191,7 +191,7 @@ def nlopt_sbplx(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attem
 
 def nlopt_cobyla(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: int) -> None:
     """Run NLopt's COBYLA from a random point."""
-    nlopt_run(nlopt_search(box, "LN_COBYLA"), start)
+    nlopt_run(nlopt_search(box, "LN_COBYLA", loose=True), start)
 
 
 def nlopt_isres(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: int) -> None:
@@ -203,16 +203,22 @@ def nlopt_isres(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attem
 
 
 class PygmoProblem:
-    """The problem for pygmo, with gradients by differences.
+    """The problem for pygmo, with gradients by differences; with `loose` equalities become inequalities.
 
     It has functions and no box, because pygmo makes deep copies, and a copy of the counter would count for itself.
     """
 
-    def __init__(self, box: UnitBox) -> None:
-        order = [0, *range(1 + box.p, 1 + box.p + box.q), *range(1, 1 + box.p)]  # f, h, g
-        self.d, self.p, self.q = box.d, box.p, box.q
-        self.values = lambda u: np.concatenate([[box.f(u)], box.h(u), box.g(u)])
-        self.slopes = lambda u: box.slopes(u)[order].ravel()
+    def __init__(self, box: UnitBox, loose: bool) -> None:
+        self.d = box.d
+        if loose:
+            self.p, self.q = box.p + 2 * box.q, 0
+            self.values = lambda u: np.concatenate([[box.f(u)], box.inequalities(u)])
+            self.slopes = lambda u: np.concatenate([box.slopes(u)[0], box.inequality_slopes(u).ravel()])
+        else:
+            order = [0, *range(1 + box.p, 1 + box.p + box.q), *range(1, 1 + box.p)]  # f, h, g
+            self.p, self.q = box.p, box.q
+            self.values = lambda u: np.concatenate([[box.f(u)], box.h(u), box.g(u)])
+            self.slopes = lambda u: box.slopes(u)[order].ravel()
 
     def fitness(self, u: np.ndarray) -> np.ndarray:
         return self.values(u)
@@ -230,11 +236,13 @@ class PygmoProblem:
         return self.q
 
 
-def pygmo_search(box: UnitBox, start: np.ndarray, rng: np.random.Generator, method: Any, size: int) -> None:
+def pygmo_search(
+    box: UnitBox, start: np.ndarray, rng: np.random.Generator, method: Any, size: int = 1, loose: bool = False
+) -> None:
     """Let a method of pygmo change a population: the start and random points."""
     pygmo = import_module("pygmo")
-    problem = pygmo.problem(PygmoProblem(box))
-    problem.c_tol = [box.tolerance] * box.q + [0.0] * box.p
+    problem = pygmo.problem(PygmoProblem(box, loose))
+    problem.c_tol = [box.tolerance] * problem.get_nec() + [0.0] * problem.get_nic()
     seed = int(rng.integers(1, 2**31))
     algorithm = pygmo.algorithm(method)
     if algorithm.has_set_seed():
@@ -261,14 +269,14 @@ def pygmo_slsqp(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attem
     pygmo = import_module("pygmo")
     local = pygmo.nlopt("slsqp")
     local.xtol_rel, local.ftol_rel = 1e-9, 1e-12
-    pygmo_search(box, start, rng, pygmo.mbh(pygmo.algorithm(local), stop=5, perturb=0.1), 1)
+    pygmo_search(box, start, rng, pygmo.mbh(pygmo.algorithm(local), stop=5, perturb=0.1), loose=True)
 
 
 def pygmo_compass(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: int) -> None:
     """Run pygmo's monotonic basin hopping with its compass search."""
     pygmo = import_module("pygmo")
     local = pygmo.compass_search(max_fevals=max(1, box.counter.left), start_range=0.2, stop_range=1e-6)
-    pygmo_search(box, start, rng, pygmo.mbh(pygmo.algorithm(local), stop=5, perturb=0.1), 1)
+    pygmo_search(box, start, rng, pygmo.mbh(pygmo.algorithm(local), stop=5, perturb=0.1))
 
 
 @dataclass(frozen=True)
@@ -277,6 +285,7 @@ class Peer:
 
     package: str
     attempt: Attempt
+    scaled: bool = True  # whether objectives are divided by that of the start, if that is above 1
 
     def installed(self) -> bool:
         return find_spec(self.package) is not None
@@ -284,7 +293,7 @@ class Peer:
 
 PEERS = {
     "slsqp": Peer("scipy", slsqp),
-    "scipy-de": Peer("scipy", scipy_de),
+    "scipy-de": Peer("scipy", scipy_de, scaled=False),
     "cma-al": Peer("cma", cma_al),
     "nlopt-bobyqa": Peer("nlopt", nlopt_bobyqa),
     "nlopt-sbplx": Peer("nlopt", nlopt_sbplx),
@@ -298,13 +307,17 @@ PEERS = {
 
 def solve(name: str, counter: Counter, seed: int) -> list[str]:
     """Spend the budget on attempts of a peer; return the errors that ended some of them, in words."""
-    rng = np.random.default_rng(seed)
+    peer, rng = PEERS[name], np.random.default_rng(seed)
     box = UnitBox(counter)
     errors: list[str] = []
     attempt = 0
     while counter.left:  # ends, because every attempt evaluates its start
+        start = rng.random(box.d)
         try:
-            PEERS[name].attempt(box, box.start(rng.random(box.d)), rng, attempt)
+            box.unit = 1.0
+            size = abs(box.f(start))
+            box.unit = max(1.0, size) if peer.scaled else 1.0
+            peer.attempt(box, start, rng, attempt)
         except BudgetSpent:
             break
         except Exception as error:

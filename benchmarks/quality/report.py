@@ -293,8 +293,8 @@ def draw(study: Study, path: Path) -> None:
                 groups = grouped([job for job in jobs if job.label == label], lambda job: job.multiple)
                 at = sorted(groups)
                 shares = [share(study, groups[multiple], level) for multiple in at]
-                style = "-" if number < 10 else "--"
-                axes.plot(at, shares, style, color=f"C{number % 10}", marker="o", markersize=3, label=label)
+                style = "o-" if number < 10 else "s--"
+                axes.plot(at, shares, style, color=f"C{number % 10}", markersize=4, label=label)
             axes.set(title=f"{section}: error <= {level:g}", xscale="log", ylim=(-2, 102))
             axes.grid(alpha=0.3)
         row[0].set_ylabel("runs, %")
