@@ -128,13 +128,14 @@ def cma_al(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: i
         "popsize": default * 2 ** min(attempt, 5),
         "seed": int(rng.integers(1, 2**31)),
         "tolstagnation": 0,
+        "verb_log": 0,
         "verbose": -9,
     }
     strategy = cma.CMAEvolutionStrategy(start, 0.25, options)
     if not (box.p or box.q):
         strategy.optimize(box.f)
         return
-    fitness = cma.ConstrainedFitnessAL(box.f, box.inequalities, find_feasible_first=box.q == 0)
+    fitness = cma.ConstrainedFitnessAL(box.f, box.inequalities, find_feasible_first=box.q == 0, logging=False)
     strategy.optimize(fitness, callback=fitness.update)
     fitness.find_feasible(strategy)
 
@@ -257,10 +258,11 @@ def pygmo_sade(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attemp
     pygmo = import_module("pygmo")
     size = int(np.clip(np.sqrt(box.counter.budget / 10), 10, 100))
     rounds = max(1, box.counter.left // size)
+    seed = int(rng.integers(1, 2**31))  # of the inner method, which does not get the seed of the outer one
     if box.p or box.q:
-        method = pygmo.cstrs_self_adaptive(rounds, pygmo.sade(gen=1, variant_adptv=2))
+        method = pygmo.cstrs_self_adaptive(rounds, pygmo.sade(gen=1, variant_adptv=2, seed=seed))
     else:
-        method = pygmo.sade(gen=rounds, variant_adptv=2)
+        method = pygmo.sade(gen=rounds, variant_adptv=2, seed=seed)
     pygmo_search(box, start, rng, method, size)
 
 

@@ -72,7 +72,7 @@ def run(job: Job) -> Row:
             errors = solve(job.solver, counter, job.seed)
         else:
             name, options = method_of(job.solver)
-            stop = {"tol": 0} if CAN_STOP and not job.stopping else {}
+            stop: dict[str, Any] = {"tol": 0} if CAN_STOP and not job.stopping else {}
             ppsde.minimize(
                 counter.problem,
                 method=name,
