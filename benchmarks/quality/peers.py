@@ -122,6 +122,9 @@ def cma_al(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: i
     """Run pycma with its augmented Lagrangian and twice the population of the attempt before; then find a feasible
     point near its end."""
     cma = import_module("cma")
+    cma.constraints_handler._Logger = (
+        cma.logger.LoggerDummy
+    )  # the only way to have no folder of logs, even an empty one
     default = 4 + int(3 * np.log(box.d))
     options = {
         "bounds": [0.0, 1.0],
@@ -135,7 +138,7 @@ def cma_al(box: UnitBox, start: np.ndarray, rng: np.random.Generator, attempt: i
     if not (box.p or box.q):
         strategy.optimize(box.f)
         return
-    fitness = cma.ConstrainedFitnessAL(box.f, box.inequalities, find_feasible_first=box.q == 0, logging=False)
+    fitness = cma.ConstrainedFitnessAL(box.f, box.inequalities, find_feasible_first=box.q == 0, logging=0)
     strategy.optimize(fitness, callback=fitness.update)
     fitness.find_feasible(strategy)
 
