@@ -57,7 +57,14 @@ def parser() -> Parser:
     add(
         "--suites", nargs="+", default=list(SUITES[:2]), metavar="SUITE", help=f"of {', '.join(SUITES)} (the first two)"
     )
-    add("--budgets", nargs="+", type=int, default=[100, 1000, 10000], metavar="N", help="evaluations per variable")
+    add(
+        "--budgets",
+        nargs="+",
+        type=int,
+        default=[100, 1000, 10000],
+        metavar="N",
+        help="evaluations per variable (default 100 1000 10000)",
+    )
     add("--seeds", type=int, default=10, metavar="N", help="runs with seeds 1 to N (default %(default)s)")
     add(
         "--methods",

@@ -155,8 +155,8 @@ def _worse(study: Study, job: Job, other: Job) -> bool:
 
 def table(study: Study) -> str:
     """Return the table of shares and ranks, a line for each suite, budget and solver, and remarks below it."""
-    head = ["problems", "budget", "solver", "runs", "feasible %", *(f"<= {level:g} %" for level in LEVELS)]
-    head += ["rank", "median violation", "used %", "us per evaluation"]
+    head = ["problems", "budget", "solver", "runs", "% feasible", *(f"% <= {level:.0e}" for level in LEVELS)]
+    head += ["rank", "median violation", "% used", "us per evaluation"]
     lines = []
     for section, jobs in study.sections().items():
         for multiple in study.multiples:
@@ -214,7 +214,7 @@ def harm_table(study: Study) -> str:
 
 def stopping_table(study: Study) -> str:
     """Return the table of what stopping before the budget costs and saves."""
-    head = ["problems", "budget", "method", f"worse by {SOLVED:g} %", "used %"]
+    head = ["problems", "budget", "method", f"% worse by {SOLVED:.0e}", "% used"]
     lines = []
     for section, jobs in study.sections().items():
         stopped = [job for job in jobs if job.stopping]
@@ -239,8 +239,8 @@ def medians_table(study: Study) -> str:
 
 def losses_table(study: Study, solver: str) -> str:
     """Return the problems and budgets at which not every run of a solver is within SOLVED, worst first."""
-    head = ["problem", "budget", "feasible %", *(f"<= {level:g} %" for level in LEVELS[:2]), "median error"]
-    head += [f"best other <= {SOLVED:g} %"]
+    head = ["problem", "budget", "% feasible", *(f"% <= {level:.0e}" for level in LEVELS[:2]), "median error"]
+    head += [f"best other, % <= {SOLVED:.0e}"]
     lines = []
     for (_, problem, multiple), group in grouped(
         list(study.rows), lambda job: (place(job), job.problem, job.multiple)
@@ -295,7 +295,7 @@ def draw(study: Study, path: Path) -> None:
                 shares = [share(study, groups[multiple], level) for multiple in at]
                 style = "o-" if number < 10 else "s--"
                 axes.plot(at, shares, style, color=f"C{number % 10}", markersize=4, label=label)
-            axes.set(title=f"{section}: error <= {level:g}", xscale="log", ylim=(-2, 102))
+            axes.set(title=f"{section}: error <= {level:.0e}", xscale="log", ylim=(-2, 102))
             axes.grid(alpha=0.3)
         row[0].set_ylabel("runs, %")
     for axes in panels[-1]:
