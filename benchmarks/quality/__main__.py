@@ -19,6 +19,7 @@ from .peers import PEERS
 from .report import Study, draw, harm_table, losses_table, medians_table, stopping_table, table
 from .runs import CAN_STOP, Job, complete, method_of, stored
 
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SUITES = ("cec2006", "engineering", "cec2017")
 EXAMPLES = """
 examples:
@@ -199,4 +200,7 @@ def check_outputs(asked: argparse.Namespace, jobs: Sequence[Job]) -> None:
 
 
 if __name__ == "__main__":
+    if any(os.environ.get(variable) != value for variable, value in ONE_THREAD.items()):
+        # NumPy reads these when it is loaded. With more threads it is no faster here, and last bits differ.
+        os.execve(sys.executable, sys.orig_argv, os.environ | ONE_THREAD)
     sys.exit(main())

@@ -184,7 +184,7 @@ def _remarks(study: Study) -> list[str]:
     found = [
         "",
         "Error: relative to max(1, |best known|). Rank: over problems and seeds. Used: median share of the budget. "
-        "Microseconds: of the solver itself, median.",
+        "Microseconds: processor time of the solver itself, median.",
     ]
     if study.unknown:
         found += ["", f"No best value is known, so the best of these runs is used: {', '.join(study.unknown)}."]
