@@ -87,7 +87,7 @@ def test_a_longer_run_in_more_variables_is_the_same_too():
 
 def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatch):
     cpu = jax.devices("cpu")[0]
-    program = batch._program(ppsde.ALGORITHMS["pps-de"], tuple(map(batch._Same, (C05, C14))), 3000, 10, cpu)
+    program = batch._program(ppsde.ALGORITHMS["pps-de"], tuple(map(batch._Same, (C05, C14))), 3000, 10, cpu, 0.0, None)
     for workers in (1, 3, 4):  # one call per problem; three, not all of them alike; one per run
         monkeypatch.setattr(program, "_workers", workers)
         calls = program(np.arange(4), 3)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from stopping import Halving
 
 import ppsde
 from ppsde import testing
@@ -87,6 +88,18 @@ class WrongInTheEnd(Steps):
         return generation * SIZE + (0 if xp is np else xp.where(generation == testing.GENERATIONS, 1, 0))
 
 
+@dataclass(frozen=True)
+class ConvergesRowByRow(Steps):
+    def converged(self, state: State) -> Any:
+        return state.population.f < self.length
+
+
+@dataclass(frozen=True)
+class ConvergesByANumber(Steps):
+    def converged(self, state: State) -> Any:
+        return state.tried
+
+
 # Ten points that step at random are a poor search: they need not solve anything.
 PASSED = [check for check in testing.CONTRACT if check is not testing.check_solves_easy_problems]
 
@@ -121,3 +134,11 @@ def test_a_difference_in_the_last_state_alone_is_noticed() -> None:
     pytest.importorskip("jax")
     with pytest.raises(AssertionError, match=rf"state\.tried, generation {testing.GENERATIONS}"):
         testing.check_numpy_and_jax_agree_step_by_step(WrongInTheEnd())
+
+
+def test_converged_must_be_a_single_bool_on_both_sides() -> None:
+    pytest.importorskip("jax")
+    for wrong in (ConvergesRowByRow(), ConvergesByANumber()):
+        with pytest.raises(AssertionError, match="converged is not a single bool"):
+            testing.check_numpy_and_jax_agree_step_by_step(wrong)
+    testing.check_numpy_and_jax_agree_step_by_step(Halving())

@@ -3,14 +3,15 @@
 An algorithm is a frozen dataclass of settings with two coroutines. `start` makes the first state, `generation` the
 next one; each asks for evaluations with `points = yield x` and gets a `Population` with the same rows. States are
 frozen dataclasses of arrays with at least the fields `population` and `generation` (how many were made). An algorithm
-never sees the objective, draws random numbers from `rng` alone, and stores nothing outside its state.
+never sees the objective, draws random numbers from `rng` alone, and stores nothing outside its state. One that can
+tell when to end a run also has `converged`; see `Converging`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from .arrays import Array
 from .population import TOLERANCE, Population
@@ -27,7 +28,8 @@ class Task:
     upper: Array  # (d,)
     max_evaluations: int
     x0: Array | None = None  # (k, d), points that the first population must contain
-    tolerance: Any = TOLERANCE  # how far an equality may be missed
+    tol: float = 0.0  # how exact the result must be before a run may end by itself; 0: it never does
+    tolerance: Array | float = TOLERANCE  # how far an equality may be missed
 
     @property
     def dimension(self) -> int:
@@ -65,3 +67,15 @@ class Algorithm(Protocol):
 
     def watch(self, state: State) -> dict[str, Array]:
         """Return numbers to record after each generation, by name, such as the stage and epsilon."""
+
+
+@runtime_checkable
+class Converging(Algorithm, Protocol):
+    """An algorithm that can end a run before the budget is spent.
+
+    Its coroutines see `task.tol`, and what it means is for the algorithm to define; smaller is more exact. A state must
+    contain all that `converged` needs.
+    """
+
+    def converged(self, state: State) -> Array:
+        """Return whether to end the run, a single bool; asked after the start and each generation if task.tol > 0."""

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .checks import check_int
+from .checks import check_int, check_target
 from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
 from .engines.ending import Endings
@@ -38,6 +38,7 @@ class BatchResult:
     answer_f: np.ndarray
     answer_violation: np.ndarray
     evaluations: np.ndarray  # (runs,)
+    status: np.ndarray  # (runs,), why each run ended, as in the results of `minimize`
     record: dict[str, np.ndarray]
     compile_seconds: float  # of the program for all problems of the call
     run_seconds: float  # of all runs of the call
@@ -68,6 +69,8 @@ def solve_batch(
     method: str = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
+    target: float | None = ...,
+    tol: float | None = ...,
     seed: int = ...,
     record: int = ...,
     device: Any = ...,
@@ -80,6 +83,8 @@ def solve_batch(
     method: str = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
+    target: float | None = ...,
+    tol: float | None = ...,
     seed: int = ...,
     record: int = ...,
     device: Any = ...,
@@ -91,6 +96,8 @@ def solve_batch(
     method: str = "pps-de",
     runs: int | Sequence[int] = 25,
     max_evaluations: int | None = None,
+    target: float | None = None,
+    tol: float | None = None,
     seed: int = 0,
     record: int = 200,
     device: Any = None,
@@ -111,6 +118,10 @@ def solve_batch(
         CPU also whichever other problems, on a GPU only with the same problems.
     max_evaluations : int, optional
         The budget of each run; the default is 20000 times the number of variables.
+    target : float, optional
+        As for `minimize`; the same for all problems.
+    tol : float, optional
+        As for `minimize`.
     seed : int
         Seed of the batch; seed and run number together determine the random numbers of a run.
     record : int
@@ -135,13 +146,14 @@ def solve_batch(
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
     _check(problems, seed, record)
-    requests = [Request(p, method, options, max_evaluations, int(seed)) for p in problems]
+    requests = [Request(p, method, options, max_evaluations, int(seed), target=target, tol=tol) for p in problems]
     algorithm, budget, chosen = requests[0].algorithm(), requests[0].budget, device_of(device)
+    stopping = (requests[0].tol_for(algorithm), check_target(target))
     began = time.perf_counter()
     reason = getattr(algorithm, "host_only", None)
     if reason is None:
         try:
-            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen)
+            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen, *stopping)
         except (Exception, SystemExit):
             reason = next(filter(None, map(why_not_traceable, problems)), None)
             if reason is None:
@@ -180,10 +192,18 @@ class _Same:
 
 
 @lru_cache(maxsize=16)
-def _program(algorithm: Any, same: tuple[_Same, ...], budget: int, record: int, device: Any) -> Any:
+def _program(
+    algorithm: Any,
+    same: tuple[_Same, ...],
+    budget: int,
+    record: int,
+    device: Any,
+    tol: float,
+    target: float | None,
+) -> Any:
     from .engines.compiled import Program
 
-    return Program(algorithm, [key.problem for key in same], budget, record, device)
+    return Program(algorithm, [key.problem for key in same], budget, record, device, tol=tol, target=target)
 
 
 def _run_numbers(runs: Any) -> np.ndarray:

@@ -28,6 +28,15 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
     return int(value)
 
 
+def check_target(target: Any) -> float | None:
+    """Return the target as a float; None stays None. ValueError unless it is a number above -inf, or None."""
+    if target is None:
+        return None
+    if isinstance(target, bool) or not isinstance(target, int | float) or not target > -np.inf:
+        raise ValueError(f"target must be a number > -inf, or None; got {target!r}")
+    return float(target)
+
+
 def check_seconds(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is None or a finite number of seconds above 0."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf):

@@ -41,6 +41,9 @@ def minimize(
     vectorized: bool = False,
     callback: Callable[[Any], Any] | None = None,
     x0: Any = None,
+    x0_values: Any = None,
+    target: float | None = None,
+    tol: float | None = None,
     tolerance: float = TOLERANCE,
     options: dict[str, Any] | None = None,
     progress: bool = False,
@@ -74,9 +77,21 @@ def minimize(
     vectorized : bool
         Whether `fun` (and every constraint) takes points as rows (n, d) and returns (n,) or (n, k) arrays.
     callback : callable, optional
-        Called after each generation with the result so far; raising `StopIteration` ends the run.
+        Called after each generation with the result so far; returning True or raising `StopIteration` ends the run.
     x0 : array (d,) or (k, d), optional
         Points that the first population must contain.
+    x0_values : tuple (f, g, h), optional
+        The values of these points, f (k,), g (k, p) and h (k, q), if they are known: the points are not evaluated then
+        and cost no budget, and each may be the result. NaN means that a point failed. For one point a number and two
+        sequences will do. With `constraints`, g and h are those of all constraints together, in the order in which
+        `result.constraints` lists them.
+    target : float, optional
+        The run ends when a feasible point with an objective as small as this was evaluated. All points that were
+        asked for together are evaluated first. `inf` ends it at the first feasible point.
+    tol : float, optional
+        How exact the result must be before the method may end the run by itself; smaller is more exact, 0 means that
+        it never ends by itself. The default is 1e-8 for methods that can tell that they have converged; for all
+        others it is 0, and nothing else is possible.
     tolerance : float
         An equality holds if `|h| <= tolerance`.
     options : dict, optional
@@ -147,6 +162,9 @@ def minimize(
         max_evaluations=max_evaluations,
         rng=rng,
         x0=x0,
+        x0_values=x0_values,
+        target=target,
+        tol=tol,
         integrality=integrality,
         log=log,
         on_failure=on_failure,
@@ -159,6 +177,7 @@ def minimize(
     run = request.run()
     host_only = {
         "callback": callback is not None,
+        "x0_values": x0_values is not None,
         "constraints": isinstance(request.problem.fun, Combined),
         "workers": not (isinstance(workers, int) and workers == 1),
         "eval_timeout, eval_memory or max_time": (eval_timeout, eval_memory, max_time) != (None, None, None),
@@ -190,8 +209,8 @@ def resume(
 ) -> Result:
     """Continue a run of `minimize` from its checkpoint; the result is that of the uninterrupted run, bit for bit.
 
-    No finished evaluation is repeated. Bounds, method, options, seed, budget, tolerance and failure policy come from
-    the checkpoint. `workers` may differ from before: the result does not depend on it.
+    No finished evaluation is repeated. Bounds, method, options, seed, budget, target, tolerances and failure policy
+    come from the checkpoint. `workers` may differ from before: the result does not depend on it.
 
     Parameters
     ----------
@@ -270,10 +289,10 @@ def _search(
     try:
         with display(request.title, run, progress) as show:
 
-            def after_generation() -> None:
+            def after_generation() -> bool:
                 show()
-                if callback is not None:
-                    callback(Result.so_far(run, variables))
+                stop = False if callback is None else callback(Result.so_far(run, variables))
+                return isinstance(stop, bool | np.bool_) and bool(stop)  # anything else is not an answer
 
             ending = drive(
                 run,
@@ -326,7 +345,8 @@ def _compiled(request: Request, run: Run, progress: bool) -> Result:
     device_of(None)  # a clear error if JAX is not installed
     if progress:
         print("compiling and running as one program; no live display", file=sys.stderr)
-    return Result.of(run_alone(run.algorithm, request.problem, run.task, run.seed, RECORD), request.problem.tolerance)
+    ending = run_alone(run.algorithm, request.problem, run.task, run.seed, RECORD, run.target)
+    return Result.of(ending, request.problem.tolerance)
 
 
 def _check_callback(callback: Any) -> None:

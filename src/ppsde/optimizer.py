@@ -37,6 +37,13 @@ class Optimizer:
     rng : None, int, SeedSequence or Generator
     x0 : array (d,) or (k, d), optional
         Points that the first population must contain.
+    x0_values : tuple (f, g, h), optional
+        The values of these points, f (k,), g (k, n_ineq) and h (k, n_eq), NaN for failures, if they are known: they are
+        not asked for, and cost no evaluation.
+    target : float, optional
+        The search is done when a feasible point with an objective as small as this was evaluated.
+    tol : float, optional
+        As for `minimize`.
 
     Examples
     --------
@@ -61,14 +68,27 @@ class Optimizer:
         x0: Any = None,
         tolerance: float = TOLERANCE,
         options: dict[str, Any] | None = None,
+        x0_values: Any = None,
+        target: float | None = None,
+        tol: float | None = None,
     ) -> None:
         problem = Problem(_evaluated_by_the_caller, bounds, n_ineq=n_ineq, n_eq=n_eq, tolerance=tolerance)
         self._counts = (int(n_ineq), int(n_eq))
-        self._run = Request(problem, method, options, max_evaluations, seed_from(rng), x0).run()
+        self._run = Request(
+            problem,
+            method,
+            options,
+            max_evaluations,
+            seed_from(rng),
+            x0,
+            x0_values=x0_values,
+            target=target,
+            tol=tol,
+        ).run()
 
     @property
     def done(self) -> bool:
-        """Whether the budget is spent, or every evaluation failed."""
+        """Whether the budget is spent, the target reached, the method has converged, or every evaluation failed."""
         return self._run.wanted is None
 
     def ask(self) -> np.ndarray:

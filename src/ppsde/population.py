@@ -54,10 +54,10 @@ def competition_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> A
     return total / max(1, g.shape[-1] + h.shape[-1])
 
 
-def checked_tolerance(tolerance: Any) -> float:
-    """Return the tolerance of equalities as a float if it is a finite number >= 0; else raise ValueError."""
+def checked_tolerance(tolerance: Any, name: str = "tolerance") -> float:
+    """Return a tolerance as a float if it is a finite number >= 0; else raise ValueError."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be a finite number >= 0; got {tolerance!r}")
+        raise ValueError(f"{name} must be a finite number >= 0; got {tolerance!r}")
     return float(tolerance)
 
 

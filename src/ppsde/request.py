@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from .algorithm import Task
+from .algorithm import Converging, Task
 from .algorithms import make
 from .arrays import bits
 from .checkpoints.state_file import CheckpointError
-from .checks import check_int
+from .checks import check_int, check_target
 from .constraints import Combined, constraints_of
 from .engines.run import Run
 from .evaluation.evaluate import NO_LIMITS, Limits
 from .population import checked_tolerance
-from .problem import Problem
+from .problem import FGH, Problem, reals
 from .streams import seed_from
 from .variables import Variables, variables_of, wrapped
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
+TOL = 1e-8  # the default of methods that can converge
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,13 @@ class Request:
         Whether the user passed a `Problem`, which has a name, and not a function.
     number : int
         Number of the run, among those with the same seed.
+    x0_values : tuple (f, g, h), optional
+        The values of the points of `x0`, which are not evaluated then.
+    target : float, optional
+        The run ends when a feasible point with an objective as small as this was evaluated.
+    tol : float, optional
+        How exact the result must be before the method may end the run; 0: it never does. The default is `TOL` if the
+        method can converge, else 0.
     """
 
     problem: Problem
@@ -61,6 +69,9 @@ class Request:
     limits: Limits = NO_LIMITS
     named: bool = True
     number: int = 0
+    x0_values: Any = None
+    target: float | None = None
+    tol: float | None = None
     variables: Variables | None = field(init=False)  # None if all are plain real numbers
     searched: Problem = field(init=False)  # the problem in the variables of the search
 
@@ -93,9 +104,27 @@ class Request:
         x0 = self.x0
         if self.variables is not None and x0 is not None:
             x0 = self.variables.to_search(x0)
-        problem = self.searched
-        task = Task(problem.lower, problem.upper, self.budget, _first_points(x0, problem.lower, problem.upper))
-        return Run(self.algorithm(), task, seed=self.seed, run=self.number, tolerance=problem.tolerance)
+        problem, algorithm = self.searched, self.algorithm()
+        first = _first_points(x0, problem.lower, problem.upper)
+        return Run(
+            algorithm,
+            Task(problem.lower, problem.upper, self.budget, first, self.tol_for(algorithm)),
+            seed=self.seed,
+            run=self.number,
+            tolerance=problem.tolerance,
+            target=check_target(self.target),
+            x0_values=_first_values(self.x0_values, first, problem.counts),
+        )
+
+    def tol_for(self, algorithm: Any) -> float:
+        """Return `tol` for the algorithm of the method; ValueError if that can never converge but a tol is given."""
+        converging = isinstance(algorithm, Converging)
+        if self.tol is None:
+            return TOL if converging else 0.0
+        tol = checked_tolerance(self.tol, "tol")
+        if tol > 0 and not converging:
+            raise ValueError(f"{self.method} cannot tell when it has converged: tol must be 0 or None; got {tol!r}")
+        return tol
 
     def stored(self) -> dict[str, Any]:
         """Return the request as plain values for a checkpoint, which stores settings, budget and seed with the run."""
@@ -143,6 +172,8 @@ class Request:
             log=stored["log"],
             limits=limits,
             named=isinstance(fun, Problem),
+            target=run.target,
+            tol=run.task.tol,
         )
         searched = request.searched
         if bits(searched.lower) != bits(run.task.lower) or bits(searched.upper) != bits(run.task.upper):
@@ -199,6 +230,37 @@ def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray |
         row = int(np.argmin(inside))
         raise ValueError(f"x0 must lie inside the bounds; point {row} does not: {points[row]}")
     return points
+
+
+def _first_values(values: Any, x0: np.ndarray | None, counts: tuple[int, int] | None) -> FGH | None:
+    """Return f (k,), g (k, p) and h (k, q) of the points x0 (k, d); ValueError if they do not fit."""
+    if values is None:
+        return None
+    if x0 is None:
+        raise ValueError("x0_values are the values of x0, which must be passed with them")
+    if not isinstance(values, tuple | list) or len(values) != 3:
+        raise ValueError(f"x0_values must be (f, g, h); got {_short(values)}")
+    k = len(x0)
+    f, g, h = (
+        reals(() if part is None else part, f"x0_values: {name}") for name, part in zip("fgh", values, strict=True)
+    )
+    if f.shape != (k,) and not (k == 1 and f.shape == ()):
+        raise ValueError(f"x0_values: f must have shape ({k},), a number for each point of x0; got {f.shape}")
+    columns = []
+    for name, part in (("g", g), ("h", h)):
+        if part.size == 0:
+            part = np.empty((k, 0))
+        elif part.ndim < 2 and (k == 1 or part.shape == (k,)):
+            part = part.reshape(k, -1)
+        if part.ndim != 2 or len(part) != k:
+            raise ValueError(f"x0_values: {name} must have shape ({k}, number of constraints); got {part.shape}")
+        columns.append(part)
+    p, q = columns[0].shape[1], columns[1].shape[1]
+    if counts is not None and (p, q) != counts:
+        raise ValueError(
+            f"x0_values must have {counts[0]} inequalities and {counts[1]} equalities, as the problem; got {p} and {q}"
+        )
+    return (f.reshape(k), columns[0], columns[1]) if k else None
 
 
 def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:

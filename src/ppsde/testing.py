@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .algorithm import Algorithm, Ask, Task
+from .algorithm import Algorithm, Ask, Converging, Task
 from .arrays import bits
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
@@ -279,7 +279,7 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
 
 
 def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
-    """With the same random numbers, NumPy and JAX make the same states, up to rounding."""
+    """With the same random numbers, NumPy and JAX make the same states, up to rounding; `converged` is one bool."""
     import jax
     import jax.numpy as jnp
 
@@ -287,8 +287,8 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
     from .engines.tracing import as_tree
 
     with float64(), np.errstate(all="ignore"):
-        task = _task(1000)
-        jax_task = Task(jnp.asarray(LOWER), jnp.asarray(UPPER), 1000)
+        task = replace(_task(1000), tol=1e-8)
+        jax_task = replace(task, lower=jnp.asarray(LOWER), upper=jnp.asarray(UPPER))
 
         # Compiled once for all generations; without `jit`, JAX would compile each operation by itself.
         @jax.jit
@@ -308,6 +308,9 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
             state = _end(algorithm.generation(state, task, tape), equalities)
             traced = generation(traced, tape.draws)
             _assert_agree(traced, state, f"generation {k}")
+            if isinstance(algorithm, Converging):
+                for answer in (algorithm.converged(state), jax.jit(algorithm.converged)(traced)):
+                    assert np.asarray(answer).dtype == bool and np.shape(answer) == (), "converged is not a single bool"
 
 
 def _assert_agree(traced: Any, state: Any, when: str) -> None:

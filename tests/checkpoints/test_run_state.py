@@ -302,6 +302,12 @@ HOSTILE: list[tuple[str, Any, str]] = [
     (RUN + "task/fields/max_evaluations", {"int": "0"}, "budget"),
     (RUN + "task/fields/x0", {"array": "run.task.lower"}, "x0 must be"),
     (RUN + "task/fields/x0", {"array": "far"}, "x0 must be"),
+    (RUN + "task/fields/tol", {"int": "0"}, "tol must be"),
+    (RUN + "task/fields/tol", {"float": "below"}, "tol must be"),
+    (RUN + "target", "low", "target must be"),
+    (RUN + "target", {"float": "not a number"}, "target must be"),
+    (RUN + "x0_values", {"tuple": []}, "supplied values"),
+    (RUN + "x0_values", {"tuple": [{"array": "run.best.f"}, *[{"array": "run.best.g"}] * 2]}, "supplied values"),
     (RUN + "task", None, "does not describe a run"),
     (RUN + "best", {"tuple": []}, "best must be"),
     (RUN + "kept/fields/f", {"array": "run.state.population.f"}, "kept must be"),
@@ -343,6 +349,7 @@ def test_what_no_run_could_be_is_refused(path: str, value: Any, words: str) -> N
     set_in(content, path, value)
     assert content != before
     extra = {"nan": np.full(3, np.nan), "big": np.full(3, 1e9), "far": np.full((1, 3), 99.0), "integers": np.arange(40)}
+    extra |= {"below": np.array(-1.0), "not a number": np.array(np.nan)}
     with pytest.raises(CheckpointError) as caught:
         restored(content, {**arrays, **extra})
     assert words in str(caught.value)

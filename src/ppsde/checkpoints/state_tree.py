@@ -297,7 +297,14 @@ def _check(snapshot: Any) -> None:
     d, x0 = len(task.lower), task.x0
     if x0 is not None and not (_is_array(x0, (None, d)) and np.all((x0 >= task.lower) & (x0 <= task.upper))):
         raise CheckpointError(f"x0 must be points of {d} variables inside the box")
-    counts = _check_points(snapshot.best, "best", d, 1, None)
+    if type(task.tol) is not float or not 0 <= task.tol < np.inf:
+        raise CheckpointError("tol must be a finite number >= 0")
+    if snapshot.target is not None and not (type(snapshot.target) is float and snapshot.target > -np.inf):
+        raise CheckpointError("the target must be a number")
+    counts = None
+    if snapshot.x0_values is not None:
+        counts = _check_values(snapshot.x0_values, 0 if x0 is None else len(x0))
+    counts = _check_points(snapshot.best, "best", d, 1, counts)
     counts = _check_points(snapshot.kept, "kept", d, 1, counts)
     if snapshot.state is not None:
         _check_points(getattr(snapshot.state, "population", False), "state.population", d, None, counts)
@@ -307,11 +314,17 @@ def _check(snapshot: Any) -> None:
     if not _is_array(rows, (None, len(columns))) or (len(rows) > 0) != (snapshot.state is not None):
         raise CheckpointError("the history does not fit the state")
     for values in snapshot.given if type(snapshot.given) is tuple else (None,):
-        if type(values) is not tuple or len(values) != 3:
-            raise CheckpointError("supplied values must be f, g and h")
-        f, g, h = values
-        if not _is_array(f, (None,)) or not _is_array(g, (len(f), None)) or not _is_array(h, (len(f), None)):
-            raise CheckpointError("supplied values must be arrays f (n,), g (n, p) and h (n, q)")
+        _check_values(values, None)
+
+
+def _check_values(values: Any, n: int | None) -> tuple[int, int]:
+    """Check shapes and types of the values of n points, or of any number; return their numbers of constraints."""
+    if type(values) is not tuple or len(values) != 3:
+        raise CheckpointError("supplied values must be f, g and h")
+    f, g, h = values
+    if not _is_array(f, (n,)) or not _is_array(g, (len(f), None)) or not _is_array(h, (len(f), None)):
+        raise CheckpointError("supplied values must be arrays f (n,), g (n, p) and h (n, q)")
+    return g.shape[1], h.shape[1]
 
 
 def _check_points(

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg", ".pdf")
 METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
-FIXED = ("method", "max_evaluations", "seed", "option", "eval_timeout", "on_failure", "checkpoint")  # in a checkpoint
+FIXED = (
+    *("method", "max_evaluations", "seed", "option", "target", "tol"),
+    *("eval_timeout", "on_failure", "checkpoint"),
+)  # in a checkpoint
 REASONS_SHOWN = 3  # of failures, on the terminal
 FAILURES_WRITTEN = 100  # in the JSON file
 
@@ -54,9 +57,21 @@ def add(group: Any) -> None:
         "ppsde solve beam.py:problem --checkpoint beam.ppsde",
         "ppsde solve beam.py:problem --resume beam.ppsde --workers 4",
     )
-    parser.add_argument("target", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
+    parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {METHOD})")
     parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
+    parser.add_argument(
+        "--target",
+        type=float,
+        metavar="F",
+        help="stop at a feasible point with an objective <= F (--target=F if negative)",
+    )
+    parser.add_argument(
+        "--tol",
+        type=float,
+        metavar="T",
+        help="stop when the method has converged to T (0: never; default: 1e-8 if it can)",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same result (default: drawn)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method; may be repeated"
@@ -90,7 +105,7 @@ def solve(arguments: Namespace) -> int:
             raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
     if arguments.plot is not None:
         _check_picture(arguments.plot)
-    with opened(arguments.target, arguments.dimension, arguments.instance) as problem:
+    with opened(arguments.problem, arguments.dimension, arguments.instance) as problem:
         error = None
         try:
             result = _result(arguments, problem, about)
@@ -101,7 +116,7 @@ def solve(arguments: Namespace) -> int:
         print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
         checkpoint = arguments.resume or arguments.checkpoint
         if checkpoint is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
-            print(f"  to resume: ppsde solve {arguments.target} --resume {checkpoint}", flush=True)
+            print(f"  to resume: ppsde solve {arguments.problem} --resume {checkpoint}", flush=True)
         if arguments.json is not None:
             write(arguments.json, as_data(problem, result, **about, seconds=result.seconds))
         if arguments.plot is not None:
@@ -139,6 +154,8 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         problem,
         method=about["method"],
         max_evaluations=arguments.max_evaluations,
+        target=arguments.target,
+        tol=arguments.tol,
         rng=about["seed"],
         options=about["options"],
         eval_timeout=arguments.eval_timeout,

@@ -21,7 +21,7 @@ from ..evaluation.values import error_text
 from ..population import evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
-from .ending import Ending, Endings, ending_of
+from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
 from .tracing import TracedEvaluate, run_of
 
@@ -70,11 +70,13 @@ class Program:
         record: int,
         device: Any,
         workers: int | None = None,
+        tol: float = 0.0,
+        target: float | None = None,
     ) -> None:
         """Compile the program; a CPU executes `workers` calls at a time, one per core if None."""
         import jax
 
-        self._device, self._problems = device, problems
+        self._device, self._problems, self._target = device, problems, target
         self.aside = goes_aside(device)
         self._workers = 1 if self.aside else workers or os.cpu_count() or 1
         self.width = width_of(problems, self.aside)  # runs of one problem in a call, at most
@@ -85,7 +87,8 @@ class Program:
         def one(key: Array, row: tuple[Array, ...]) -> Any:
             number, lower, upper, run = row
             evaluate = together or one_of(values, number)
-            return run_of(algorithm, evaluate, budget, record)(lower, upper, jax.random.fold_in(key, run))
+            traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
+            return traced(lower, upper, jax.random.fold_in(key, run))
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
             if self.aside:
@@ -128,7 +131,7 @@ class Program:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return [_endings(found[number]) for number in wanted]
+        return [_endings(found[number], self._target) for number in wanted]
 
     def _key(self, seed: int) -> Array:
         import jax
@@ -165,15 +168,16 @@ class Program:
             return numbers, places, {name: np.asarray(column) for name, column in flat.items()}
 
 
-def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int) -> Ending:
+def run_alone(
+    algorithm: Algorithm, problem: Problem, task: Task, seed: int, record: int, target: float | None = None
+) -> Ending:
     """Return the ending of a single run, with the last population and the constraint values of its points."""
     import jax
 
     began = time.monotonic()
     with float64():
-        run = run_of(
-            algorithm, one_of(values_of([problem], algorithm), 0), task.max_evaluations, record, task.x0, whole=True
-        )
+        evaluate = one_of(values_of([problem], algorithm), 0)
+        run = run_of(algorithm, evaluate, task.max_evaluations, record, task.x0, True, task.tol, target)
         arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)
         with remembered():
             call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
@@ -183,7 +187,7 @@ def run_alone(algorithm: Algorithm, problem: Problem, task: Task, seed: int, rec
             _, g, h = traced_values(problem, jax.numpy.asarray(x[None]))
             return np.asarray(g)[0], np.asarray(h)[0]
 
-        ending = ending_of(found, constraints)
+        ending = ending_of({**found, "status": compiled_status(found, target)}, constraints)
     seconds = time.monotonic() - began
     return replace(
         ending,
@@ -230,11 +234,11 @@ def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.
         columns[name][places] = values
 
 
-def _endings(columns: dict[str, np.ndarray]) -> Endings:
+def _endings(columns: dict[str, np.ndarray], target: float | None) -> Endings:
+    status = compiled_status(columns, target)
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
-    return Endings(
-        record=record, **{name: column for name, column in columns.items() if not name.startswith("record ")}
-    )
+    others = {name: column for name, column in columns.items() if not name.startswith("record ") and name != "left"}
+    return Endings(record=record, status=status, **others)
 
 
 def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: Array) -> Any:

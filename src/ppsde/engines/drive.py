@@ -15,7 +15,7 @@ from ..evaluation import evaluator_for
 from ..evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs, Evaluate, Hopeless, Limits
 from ..evaluation.values import EvaluationError, EvaluatorLost, Failure, Noted
 from ..problem import Problem
-from .ending import ERROR, FAILED, INTERRUPTED, SPENT, STOPPED, TIME_UP, Ending
+from .ending import ERROR, FAILED, INTERRUPTED, STOPPED, TIME_UP, Ending
 from .run import Run
 
 
@@ -62,7 +62,7 @@ def drive(
     limits : Limits
     workers : int, Executor, Dask Client or callable like map
     after_generation : callable, optional
-        Called after the start and after each generation; it may raise StopIteration to end the run.
+        Called after the start and after each generation; it may return True or raise StopIteration to end the run.
     checkpoint : callable
         Called when the evaluator is ready; opens the checkpoint.
     earlier, failures
@@ -82,7 +82,7 @@ def drive(
         checkpoint() as log,
         noticed() if interruptible else nullcontext() as interrupts,
     ):
-        evaluate = Evaluate(evaluator, limits, problem.counts, earlier, failures)
+        evaluate = Evaluate(evaluator, limits, problem.counts or run.counts, earlier, failures)
         deadline = inf if limits.max_time is None else began + limits.max_time
 
         def check() -> None:
@@ -91,7 +91,7 @@ def drive(
             if monotonic() >= deadline:
                 raise TimeIsUp
 
-        def ending(status: int) -> Ending:
+        def ending(status: int | None) -> Ending:
             return _ending(run, problem, evaluate, status, monotonic() - began)
 
         try:
@@ -118,8 +118,8 @@ def _loop(
     check: Callable[[], None],
     after_generation: Callable[[], Any] | None,
     log: Log | None,
-) -> int:
-    """Supply values until the run ends; return the status, which says why it ended."""
+) -> int | None:
+    """Supply values until the run ends; return the status, which says why, or None if the run itself is over."""
     generation = -1
     try:
         while run.wanted is not None:
@@ -135,7 +135,8 @@ def _loop(
             if after_generation is not None and run.state is not None and run.state.generation != generation:
                 generation = run.state.generation
                 try:
-                    after_generation()
+                    if after_generation() is True:
+                        return STOPPED
                 except StopIteration:
                     return STOPPED
     except Interrupted:
@@ -144,10 +145,10 @@ def _loop(
         return TIME_UP
     except Hopeless:
         return FAILED
-    return SPENT
+    return None
 
 
-def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int, seconds: float) -> Ending:
+def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int | None, seconds: float) -> Ending:
     """Return the ending of a run, including the points evaluated in a request that is not complete."""
     mean, longest = evaluate.seconds_each()
     return run.ending(

@@ -13,7 +13,7 @@ from ..population import Population
 
 Constraints = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x (d,) -> g (p,), h (q,)
 NONE = np.empty((1, 0))  # constraint values
-SPENT, INFEASIBLE, STOPPED, INTERRUPTED, FAILED, RUNNING, TIME_UP, ERROR = range(8)
+SPENT, INFEASIBLE, STOPPED, INTERRUPTED, FAILED, RUNNING, TIME_UP, ERROR, CONVERGED, TARGET = range(10)
 
 STATUS = {
     SPENT: "the budget is spent and a feasible point was found",
@@ -24,6 +24,8 @@ STATUS = {
     RUNNING: "the run is not over",
     TIME_UP: "the time is up",
     ERROR: "stopped by an error",
+    CONVERGED: "converged: the method expects no better point, as exactly as tol asks",
+    TARGET: "the target is reached",
 }
 
 LIMIT = {
@@ -35,6 +37,8 @@ LIMIT = {
     RUNNING: None,
     TIME_UP: "max_time",
     ERROR: "error",
+    CONVERGED: "tol",
+    TARGET: "target",
 }  # the argument or event that ended the run
 
 
@@ -68,7 +72,25 @@ class Ending:
         text = STATUS[self.status]
         if self.status == FAILED and self.failures:
             text += f" ({self.failed} of {self.evaluations}); the first with {self.failures[0]}"
+        if self.status == CONVERGED and self.best is not None and not self.best.feasible[0]:
+            text += "; no feasible point was found, x is the least violating one"
         return text
+
+
+def compiled_status(found: Mapping[str, Any], target: float | None) -> np.ndarray:
+    """Return the status of one compiled run or of several, from their values by name; `left` only if it can end early.
+
+    Examples
+    --------
+    >>> f, violation = np.array([3.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.5])
+    >>> found = {"f": f, "violation": violation, "left": np.array([True, False, False])}
+    >>> [STATUS[status] for status in compiled_status(found, 2.0).tolist()][1]
+    'the target is reached'
+    """
+    f, violation = found["f"], found["violation"]
+    status = np.where(violation == 0.0, SPENT, np.where(violation < np.inf, INFEASIBLE, FAILED))
+    status = np.where(found.get("left", False), CONVERGED, status)
+    return np.where((violation == 0.0) & (f <= (np.nan if target is None else target)), TARGET, status)
 
 
 def ending_of(found: Mapping[str, Any], constraints: Constraints) -> Ending:
@@ -81,7 +103,7 @@ def ending_of(found: Mapping[str, Any], constraints: Constraints) -> Ending:
 
     best, answer = (point(""), point("answer_")) if found["violation"] < np.inf else (None, None)
     return Ending(
-        status=FAILED if best is None else SPENT if best.feasible[0] else INFEASIBLE,
+        status=int(found["status"]),
         dimension=len(found["x"]),
         best=best,
         answer=answer,
@@ -107,6 +129,7 @@ class Endings:
     answer_f: np.ndarray  # (runs,)
     answer_violation: np.ndarray  # (runs,)
     evaluations: np.ndarray  # (runs,)
+    status: np.ndarray  # (runs,), why each ended
     record: dict[str, np.ndarray]
 
     @classmethod
@@ -124,6 +147,7 @@ class Endings:
             answer_f=np.array([row.f[0] for row in answer]),
             answer_violation=np.array([row.violation[0] for row in answer]),
             evaluations=np.array([ending.evaluations for ending in endings]),
+            status=np.array([ending.status for ending in endings]),
             record={name: np.array([rows[name] for rows in records]) for name in records[0]},
         )
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithm import Algorithm, Ask, State, Task
+from ..algorithm import Algorithm, Ask, Converging, State, Task
 from ..evaluation.evaluate import GIVE_UP
 from ..population import Population, evaluated
 from ..problem import FGH
 from ..streams import NumpyStream
-from .ending import FAILED, INFEASIBLE, RUNNING, SPENT, Ending
+from .ending import CONVERGED, FAILED, INFEASIBLE, RUNNING, SPENT, TARGET, Ending
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Snapshot:
     columns: tuple[str, ...] = ()  # of the history
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (generations, columns)
     given: tuple[FGH, ...] = ()  # the values supplied in this generation, one entry per request
+    target: float | None = None  # a feasible point with an objective as small as this ends the run
+    x0_values: FGH | None = None  # the values of `task.x0`, if they are known
 
 
 class Run:
@@ -49,10 +51,31 @@ class Run:
 
     The budget is met exactly: the last request is cut, and the algorithm gets the rows that were cut as not valid.
     If every point of a first population fails, another one is drawn, until `GIVE_UP` points have failed.
+
+    A run ends early if a feasible point reaches the `target`: nothing more is evaluated then, as if the budget were
+    spent. It also ends after a generation with which the algorithm has `converged`, if `task.tol` is not 0.
+
+    The points of `task.x0` whose `x0_values` are passed, as f (k,), g (k, p) and h (k, q), are not evaluated where the
+    first population contains them. Another attempt at a first population evaluates them.
     """
 
-    def __init__(self, algorithm: Algorithm, task: Task, *, seed: int, run: int = 0, tolerance: float) -> None:
-        self._continue_from(Snapshot(algorithm, task, seed, run, tolerance))
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        task: Task,
+        *,
+        seed: int,
+        run: int = 0,
+        tolerance: float,
+        target: float | None = None,
+        x0_values: FGH | None = None,
+    ) -> None:
+        best = None
+        if x0_values is not None:
+            x0_values = _copied(*x0_values)
+            best = better_point(None, evaluated(task.x0, *x0_values, tolerance))
+        first = Snapshot(algorithm, task, seed, run, tolerance, best=best, target=target, x0_values=x0_values)
+        self._continue_from(first)
 
     @classmethod
     def restored(cls, snapshot: Snapshot) -> Run:
@@ -81,6 +104,8 @@ class Run:
             columns=self._columns,
             rows=self._table(),
             given=tuple(self._supplied),
+            target=self.target,
+            x0_values=self.x0_values,
         )
 
     @property
@@ -91,6 +116,11 @@ class Run:
     def _continue_from(self, snapshot: Snapshot) -> None:
         self.algorithm, self.task, self.tolerance = snapshot.algorithm, snapshot.task, snapshot.tolerance
         self.seed, self.run = snapshot.seed, snapshot.run
+        self.target, self.x0_values = snapshot.target, snapshot.x0_values
+        self._can_converge = self.task.tol > 0 and isinstance(self.algorithm, Converging)
+        self._known: Population | None = None  # the points of x0, if their values are known
+        if self.x0_values is not None:
+            self._known = evaluated(self.task.x0, *self.x0_values, self.tolerance)
         self.state: State | None = snapshot.state
         self.generation = snapshot.generation
         self.requests = snapshot.requests  # answered so far, which is also the number of the current request
@@ -102,6 +132,7 @@ class Run:
         self._attempt = snapshot.attempt
         self._request = np.empty((0, 0))  # (n, d), all points of the current request
         self._rows = np.empty(0, int)  # the rows of it that are in `wanted`
+        self._answered: tuple[np.ndarray, Population] | None = None  # the rows of it that are known, and their points
         self._columns = snapshot.columns
         self._recorded = array("d", snapshot.rows.ravel())  # the history, row after row
         self._begin()
@@ -114,26 +145,61 @@ class Run:
         """Continue the run with the values of `wanted`: f (n,), g (n, p), h (n, q), NaN where an evaluation failed."""
         if self.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        # Copies: the caller may change its arrays, and the rounding of sums depends on the memory layout.
-        values = (np.array(f, float, order="C"), np.array(g, float, order="C"), np.array(h, float, order="C"))
+        values = _copied(f, g, h)
         points = evaluated(self.wanted, *values, self.tolerance)
         self.requests += 1
         self.evaluations += points.size
         self.failed += int(points.size - np.count_nonzero(points.valid))
         self.best = better_point(self.best, points)
         self._supplied.append(values)
-        self._step(self._spread(points))
+        self._step(self._whole(points))
 
     @property
     def hopeless(self) -> bool:
         """Whether the run ended because no evaluation succeeded."""
-        return self.state is None and self._at_start_of_generation[1] >= GIVE_UP
+        _, evaluations, failed, _ = self._at_start_of_generation
+        return failed == evaluations >= GIVE_UP
+
+    @property
+    def status(self) -> int:
+        """Whether the run is over, and why."""
+        if self.wanted is not None:
+            return RUNNING
+        if self._reached:
+            return TARGET
+        if self.hopeless or self.best is None:
+            return FAILED
+        if self._left > 0:
+            return CONVERGED
+        return SPENT if self.best.feasible[0] else INFEASIBLE
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Numbers of inequalities and equalities, if the values of x0 show them."""
+        return None if self._known is None else (self._known.g.shape[1], self._known.h.shape[1])
+
+    @property
+    def _reached(self) -> bool:
+        """Whether a point as good as the target is known."""
+        best = self.best
+        return self.target is not None and best is not None and bool(best.feasible[0] and best.f[0] <= self.target)
+
+    @property
+    def _left(self) -> int:
+        """Number of evaluations that may still be made."""
+        return 0 if self._reached else self.task.max_evaluations - self.evaluations
 
     @property
     def _over(self) -> bool:
-        if self.state is None:
-            return self.hopeless
-        return self._at_start_of_generation[1] >= self.task.max_evaluations
+        """Whether no generation follows the state, after which none has begun yet."""
+        return self.hopeless or (self.state is not None and (self._left <= 0 or self._converged))
+
+    @property
+    def _converged(self) -> bool:
+        if not self._can_converge:
+            return False
+        with np.errstate(all="ignore"):
+            return bool(self.algorithm.converged(self.state))  # type: ignore[attr-defined]  # it is `Converging`
 
     @property
     def completed(self) -> int:
@@ -156,15 +222,11 @@ class Run:
         """Return the record of the run at its end, or so far.
 
         `more` are points that were evaluated but not supplied; `costs` are further fields of `Ending`. Without a
-        status, either the budget is spent or the run is not over.
+        status, it is that of the run itself.
         """
         if status is None:
-            status = SPENT if self.wanted is None else RUNNING
+            status = self.status
         best = self.best if more is None else better_point(self.best, more)
-        if status == SPENT and best is None:
-            status = FAILED
-        elif status == SPENT and best is not None and not best.feasible[0]:
-            status = INFEASIBLE
         # A run that ends because every evaluation failed was not supplied with its last points.
         last = more.size if more is not None and status == FAILED else 0
         return Ending(
@@ -206,21 +268,26 @@ class Run:
                     continue
                 if self._ask(request):
                     return
-                points = self._nothing()
+                points = self._whole(None)
 
     def _ask(self, request: Any) -> bool:
-        """Set `wanted` to the rows of a request that the budget allows; return whether there are any."""
+        """Set `wanted` to the rows of a request to evaluate, as many as the budget allows; return if there are any."""
         x, wanted = (request.x, request.wanted) if isinstance(request, Ask) else (request, None)
         rows = np.arange(len(x)) if wanted is None else np.flatnonzero(wanted)
-        self._request = x
-        self._rows = rows[: self.task.max_evaluations - self.evaluations]
+        self._request, self._answered = x, None
+        if self._known is not None and self.state is None and self._attempt == 0:
+            same = (x[rows][:, None] == self._known.x).all(axis=2)  # (rows, k)
+            known = same.any(axis=1)
+            self._answered = rows[known], self._known.take(same[known].argmax(axis=1))
+            rows = rows[~known]
+        self._rows = rows[: self._left]
         self.wanted = x[self._rows] if len(self._rows) < len(x) else x
         return len(self._rows) > 0
 
     def _finish(self, state: State) -> bool:
         """Store the state that a coroutine returned and begin the next one; return False if the run is over."""
         self.wanted = None
-        spent = self.evaluations >= self.task.max_evaluations
+        spent = self._left <= 0
         if self.state is None and not state.population.valid.any() and not spent:
             self._attempt += 1
         else:
@@ -252,28 +319,22 @@ class Run:
         else:
             self._coroutine = self.algorithm.generation(self.state, self.task, rng)
 
-    def _spread(self, points: Population) -> Population:
-        """Return all points of the request, with the values of those evaluated; the others are not valid."""
+    def _whole(self, points: Population | None) -> Population:
+        """Return all points of the request, with the values of those evaluated or known; the others are not valid."""
         n = len(self._request)
-        if points.size == n:
+        if points is not None and points.size == n:
             return points
-        whole = self._nothing()
-        f, violation = whole.f, whole.violation
-        g, h = np.full((n, points.g.shape[1]), np.nan), np.full((n, points.h.shape[1]), np.nan)
-        f[self._rows], violation[self._rows], g[self._rows], h[self._rows] = (
-            points.f,
-            points.violation,
-            points.g,
-            points.h,
-        )
+        found = [] if self._answered is None else [self._answered]
+        if points is not None:
+            found.append((self._rows, points))
+        like = found[0][1] if found else self.best
+        p, q = (0, 0) if like is None else (like.g.shape[1], like.h.shape[1])
+        f, violation, g, h = (np.full(shape, np.inf) for shape in (n, n, (n, p), (n, q)))
+        g.fill(np.nan)
+        h.fill(np.nan)
+        for rows, part in found:
+            f[rows], violation[rows], g[rows], h[rows] = part.f, part.violation, part.g, part.h
         return Population(self._request, f, violation, g, h)
-
-    def _nothing(self) -> Population:
-        """Return all points of the request as not evaluated."""
-        n = len(self._request)
-        p, q = (self.best.g.shape[1], self.best.h.shape[1]) if self.best is not None else (0, 0)
-        infinite = np.full(n, np.inf)
-        return Population(self._request, infinite, infinite.copy(), np.full((n, p), np.nan), np.full((n, q), np.nan))
 
     def _record(self, state: State) -> None:
         """Add a row to the history."""
@@ -288,6 +349,11 @@ class Run:
         if not self._columns:
             self._columns = tuple(row)
         self._recorded.extend(float(row[name]) for name in self._columns)
+
+
+def _copied(f: np.ndarray, g: np.ndarray, h: np.ndarray) -> FGH:
+    """Return copies: the caller may change its arrays, and the rounding of sums depends on the memory layout."""
+    return np.array(f, float, order="C"), np.array(g, float, order="C"), np.array(h, float, order="C")
 
 
 def better_point(best: Population | None, points: Population) -> Population | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from ..algorithm import Algorithm, Ask, Coroutine, Task
+from ..algorithm import Algorithm, Ask, Converging, Coroutine, Task
 from ..arrays import Array, once
 from ..population import Population, better
 from ..streams import JaxStream
@@ -53,22 +53,30 @@ def run_of(
     record: int,
     x0: Array | None = None,
     whole: bool = False,
+    tol: float = 0.0,
+    target: float | None = None,
 ) -> Callable[..., Any]:
     """Return a function (lower, upper, key) -> the best points of a run and a history of `record` rows, by name.
 
     `key` is the run's own; `x0` (k, d) are points that the first population must contain. If `whole`, the function also
     returns the last population and the number of failed evaluations. If every generation asks for the same number of
-    points, the number of generations is known beforehand, and the device does not have to test for the end.
+    points, the number of generations is known beforehand, and the device does not have to test for the end. A run that
+    may end early, by `tol` or `target`, tests after each generation; it has converged if evaluations are `left`.
     """
     import jax
     import jax.numpy as jnp
 
+    can_converge = tol > 0 and isinstance(algorithm, Converging)
+
+    def converged(state: Any) -> Array:
+        return jnp.asarray(algorithm.converged(state))  # type: ignore[attr-defined]  # it is `Converging`
+
     def run(lower: Array, upper: Array, key: Array) -> dict[str, Array]:
-        task = Task(lower, upper, budget, x0)
+        task = Task(lower, upper, budget, x0, tol)
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
-        state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing)
+        state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing, target)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
         tally = Tally(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
@@ -78,7 +86,7 @@ def run_of(
         def generation(carry: Any) -> Any:
             state, tally = carry
             coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
-            state, spent = traced(coroutine, evaluate, budget, tally.used, tally.best)
+            state, spent = traced(coroutine, evaluate, budget, tally.used, tally.best, target)
             asked.append(spent.asked)
             best = spent.best
             share = state.population.feasible_share
@@ -89,11 +97,17 @@ def run_of(
             failed = tally.failed + spent.failed
             return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
 
+        def goes_on(carry: Any) -> Array:
+            state, tally = carry
+            left = tally.used < most_evaluations(budget, tally.used, tally.best, target)
+            return left & ~converged(state) if can_converge else left
+
         start = (as_tree(state), as_tree(tally))
         jax.eval_shape(generation, start)  # traced once beforehand, to count the points that it asks for
         each = asked[-1]
-        if each is None:
-            state, tally = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+        early = can_converge or target is not None
+        if each is None or early:
+            state, tally = jax.lax.while_loop(goes_on, generation, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
             state, tally = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
@@ -112,6 +126,7 @@ def run_of(
                 if whole
                 else {}
             ),
+            **({"left": tally.used < most_evaluations(budget, tally.used, tally.best, target)} if early else {}),
         }
 
     return run
@@ -127,8 +142,20 @@ class Spent:
     asked: Any  # number of points that it asked for, None if a mask decides
 
 
+def most_evaluations(budget: int, used: Array, best: Population, target: float | None) -> Array | int:
+    """Return how many evaluations the run may make in all: the budget, or those used if the target is reached."""
+    import jax.numpy as jnp
+
+    return budget if target is None else jnp.where(best.feasible[0] & (best.f[0] <= target), used, budget)
+
+
 def traced(
-    coroutine: Coroutine, evaluate: TracedEvaluate, budget: int, used: Array, best: Population
+    coroutine: Coroutine,
+    evaluate: TracedEvaluate,
+    budget: int,
+    used: Array,
+    best: Population,
+    target: float | None = None,
 ) -> tuple[Any, Spent]:
     """Trace a coroutine to its end; return its state, and the evaluations and best point of the run by then."""
     import jax.numpy as jnp
@@ -141,14 +168,15 @@ def traced(
             request = coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
         except StopIteration as end:
             return as_tree(end.value), Spent(used, best, failed, asked)
+        most = most_evaluations(budget, used, best, target)
         if isinstance(request, Ask):
             x, asked = request.x, None
-            counts = request.wanted & (used + jnp.cumsum(request.wanted) <= budget)
+            counts = request.wanted & (used + jnp.cumsum(request.wanted) <= most)
             used = used + jnp.sum(counts)
         else:
             x, asked = request, None if asked is None else asked + request.shape[0]
-            counts = used + jnp.arange(1, x.shape[0] + 1) <= budget  # the same for every run of a batch
-            used = jnp.minimum(used + x.shape[0], budget)
+            counts = used + jnp.arange(1, x.shape[0] + 1) <= most  # without target the same for every run of a batch
+            used = jnp.minimum(used + x.shape[0], most)
         (x,) = once(x)
         f, violation, g, h = evaluate(x, jnp.any(counts)) if isinstance(request, Ask) else evaluate(x)
         points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), g, h)

@@ -137,6 +137,7 @@ def differential_evolution(
         workers=workers,
         integrality=integer,
         options=None if isinstance(init, str) else {"population_size": max(SMALLEST_POPULATION, size)},
+        tol=0.0,  # the callback decides when the run has converged, as SciPy defines it
     )
 
     message = message_of(found.status, found.message, after_generation.converged)
