@@ -7,6 +7,7 @@ any backend.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -80,6 +81,31 @@ class JaxStream:
     def normal(self, *shape: int) -> Array:
         """Return standard normal numbers."""
         return self._random.normal(self._next(), shape, dtype="float64")
+
+
+class Dealt:
+    """A stream of numbers that were drawn before: uniform ones (k,) and standard normal ones (m,), in order.
+
+    For an algorithm that draws as many numbers in every generation, whichever part of them it uses.
+    """
+
+    def __init__(self, uniform: Array, normal: Array) -> None:
+        self._left = {"uniform": uniform, "normal": normal}
+
+    def uniform(self, *shape: int) -> Array:
+        """Return the next uniform numbers."""
+        return self._next("uniform", shape)
+
+    def normal(self, *shape: int) -> Array:
+        """Return the next standard normal numbers."""
+        return self._next("normal", shape)
+
+    def _next(self, law: str, shape: tuple[int, ...]) -> Array:
+        count, left = math.prod(shape), self._left[law]
+        if count > left.shape[0]:
+            raise ValueError(f"{count} {law} numbers are asked for, but only {left.shape[0]} are left")
+        self._left[law] = left[count:]
+        return left[:count].reshape(shape)
 
 
 def root_key(seed: int) -> Array:

@@ -217,7 +217,8 @@ class PPSDE:
     # 3 Generation
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
-        return (yield from self.planned(state, task, rng, task.max_evaluations // self.evaluations(state.population.size)))
+        total = task.max_evaluations // self.evaluations(state.population.size)
+        return (yield from self.planned(state, task, rng, total))
 
     def evaluations(self, n: int) -> int:
         """How many evaluations a generation of n members makes."""

@@ -88,7 +88,8 @@ class Program:
             number, lower, upper, run = row
             evaluate = together or one_of(values, number)
             traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
-            return traced(lower, upper, jax.random.fold_in(key, run))
+            tolerance = jax.numpy.asarray([problem.tolerance for problem in problems])[number]
+            return traced(lower, upper, jax.random.fold_in(key, run), tolerance)
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
             if self.aside:
@@ -178,7 +179,7 @@ def run_alone(
     with float64():
         evaluate = one_of(values_of([problem], algorithm), 0)
         run = run_of(algorithm, evaluate, task.max_evaluations, record, task.x0, True, task.tol, target)
-        arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0)
+        arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0), task.tolerance
         with remembered():
             call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
         found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -74,6 +74,7 @@ class Run:
         if x0_values is not None:
             x0_values = _copied(*x0_values)
             best = better_point(None, evaluated(task.x0, *x0_values, tolerance))
+        task = replace(task, tolerance=tolerance)
         first = Snapshot(algorithm, task, seed, run, tolerance, best=best, target=target, x0_values=x0_values)
         self._continue_from(first)
 

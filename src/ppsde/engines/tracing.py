@@ -12,7 +12,7 @@ from typing import Any
 
 from ..algorithm import Algorithm, Ask, Converging, Coroutine, Task
 from ..arrays import Array, once
-from ..population import Population, better
+from ..population import TOLERANCE, Population, better
 from ..streams import JaxStream
 
 # Arguments: x (n, d) and, for an `Ask`, whether any row counts. Returns f (n,), violation (n,), g (n, p), h (n, q), of
@@ -71,8 +71,8 @@ def run_of(
     def converged(state: Any) -> Array:
         return jnp.asarray(algorithm.converged(state))  # type: ignore[attr-defined]  # it is `Converging`
 
-    def run(lower: Array, upper: Array, key: Array) -> dict[str, Array]:
-        task = Task(lower, upper, budget, x0, tol)
+    def run(lower: Array, upper: Array, key: Array, tolerance: Array | float = TOLERANCE) -> dict[str, Array]:
+        task = Task(lower, upper, budget, x0, tol, tolerance)
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)

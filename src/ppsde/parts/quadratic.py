@@ -11,13 +11,14 @@ there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array, namespace, repeated_while
 
-ROUNDS = 30  # at most; a dozen is usual
+ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
 RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
 SHARE = 0.995  # of the way to the nearest zero that a round may go
@@ -93,6 +94,8 @@ class ElasticProgram:
         K = self.B + (self.A.T * weight) @ self.A
         K = K + xp.diag(of_down / down + of_up / up + RIDGE * (1.0 + xp.abs(xp.diagonal(K))))
 
+        solve = solver(K)
+
         def direction(products: Array) -> tuple[Array, Array, Array]:
             """The step in d, y and z by which Newton's method takes so much off the products y z."""
             p_slack, p_room, p_down, p_up = (
@@ -102,7 +105,7 @@ class ElasticProgram:
                 products[2 * m + n :],
             )
             shift = (of_room * p_slack / of_slack - p_room) / stiffness
-            step = solved(K, p_up / up - p_down / down - residual - self.A.T @ shift)
+            step = solve(p_up / up - p_down / down - residual - self.A.T @ shift)
             along = self.A @ step
             change = weight * along + shift  # of the multipliers
             widening = (slack * change - p_slack) / of_slack
@@ -135,9 +138,18 @@ def longest(values: Array, steps: Array) -> Array:
     return xp.where(falls, values / xp.where(falls, -steps, 1.0), 1.0).min(initial=1.0)
 
 
-def solved(K: Array, b: Array) -> Array:
-    """The solution of K x = b; NaN where there is none."""
-    try:
-        return namespace(b).linalg.solve(K, b)
-    except np.linalg.LinAlgError:  # JAX raises nothing
-        return b * np.nan
+def solver(K: Array) -> Callable[[Array], Array]:
+    """The function that solves K x = b for b; K is positive definite. NaN where it is not."""
+    if namespace(K) is not np:
+        from jax.scipy.linalg import cho_factor, cho_solve
+
+        factor = cho_factor(K, lower=True)
+        return lambda b: cho_solve(factor, b)
+
+    def solve(b: Array) -> Array:
+        try:
+            return np.linalg.solve(K, b)
+        except np.linalg.LinAlgError:
+            return b * np.nan
+
+    return solve

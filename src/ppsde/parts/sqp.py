@@ -18,26 +18,29 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+import os
 from typing import Any
 
 import numpy as np
 
 from ..algorithm import Ask, Task
 from ..arrays import Array, namespace, when
-from ..population import Population, best_of_two, better, choose
+from ..population import Population, best_of_two, choose
 from .quadratic import ElasticProgram
 
 INSIDE = 1e-9  # the distance inside inequalities that is aimed at, scaled
-FARTHEST_INSIDE = 1e-5
+FARTHEST_INSIDE = 1e-6
 TINY = 1e-100
 NEAR = 1e-4
+TWO_QPS = bool(int(os.environ.get("TWO_QPS","0")))
+EASE = float(os.environ.get("EASE","0.3"))
 AGAIN = 0.1
 RIDGE = 1e-10
 AIM = 1.0 - 1e-5  # the share of an equality's tolerance that is aimed at
 FIRST_PENALTY, LARGEST_PENALTY = 10.0, 1e8
 FIRST_RADIUS, LEAST_RADIUS = 0.5, 1e-9  # of the trust region; the box has width 1
 PATIENCE = 15.0  # cost of trials without progress after which a search ends
-import os
+
 SLOW = float(os.environ.get("SLOW","1e-6"))
 FADING = float(os.environ.get("FADING","0.3"))
 COARSE = eval(os.environ.get("COARSE","(0.03,0.3)"))
@@ -80,7 +83,7 @@ class LocalSearch:
     upper: Array
     jumped: Array  # bool: the last trial met a jump, though it was near
     idle: Array  # the cost of trials without progress
-    inside: Array  # the distance inside inequalities that is aimed at, scaled
+    inside: Array  # (m,), the distance inside each constraint that is aimed at, scaled
     over: Array  # bool
 
     @classmethod
@@ -111,7 +114,7 @@ class LocalSearch:
             upper=task.upper,
             jumped=no,
             idle=zero,
-            inside=xp.asarray(INSIDE),
+            inside=xp.full(m, INSIDE),
             over=~point.valid[0],
         )
 
@@ -150,13 +153,20 @@ class SQP:
         first = wanted & ~search.correcting
         missed, before = program.missed(d), program.missed(xp.zeros_like(d))
         at_limit = rows.max(initial=0.0) > 0.99 * search.penalty
-        short = first & at_limit & (missed > 1e-8 + 0.1 * before) & (search.penalty < LARGEST_PENALTY)
-        dearer = replace(program, penalty=10.0 * program.penalty)
-        dearer_d, dearer_rows = when(short, lambda: dearer.solve(short), (d, rows))
-        helps = short & (dearer.missed(dearer_d) < 0.9 * missed)
-        d, rows = xp.where(helps, dearer_d, d), xp.where(helps, dearer_rows, rows)
-        search = replace(search, penalty=xp.where(helps, dearer.penalty, search.penalty))
-        program = replace(program, penalty=search.penalty)
+        short = first & at_limit & (missed > 1e-8 + 0.1 * before)
+        if TWO_QPS:
+            dearer = replace(program, penalty=10.0 * program.penalty)
+            short = short & (search.penalty < LARGEST_PENALTY)
+            dearer_d, dearer_rows = when(short, lambda: dearer.solve(short), (d, rows))
+            helps = short & (dearer.missed(dearer_d) < 0.9 * missed)
+            d, rows = xp.where(helps, dearer_d, d), xp.where(helps, dearer_rows, rows)
+            search = replace(search, penalty=xp.where(helps, dearer.penalty, search.penalty))
+            program = replace(program, penalty=search.penalty)
+            new_penalty = search.penalty
+        else:
+            easy = first & (rows.max(initial=0.0) < 0.1 * search.penalty)
+            factor = xp.where(short, 10.0, xp.where(easy, EASE, 1.0))
+            new_penalty = xp.clip(factor * search.penalty, FIRST_PENALTY, LARGEST_PENALTY)
         predicted = program.value(xp.zeros_like(d)) - program.value(d)
         search = when(wanted, lambda: replace(search, multipliers=folded(rows, search)), search)
         small = 1e-14 * xp.maximum(1.0, xp.abs(search.point.f[0] / search.model.f_scale))
@@ -175,6 +185,7 @@ class SQP:
             xp.clip(search.point.x + width * d, task.lower, task.upper), xp.broadcast_to(trying, (1,))
         )
         search = when(trying, lambda: judged(search, trial, d, predicted, task, width), search)
+        search = when(first & ~search.correcting, lambda: replace(search, penalty=new_penalty), search)
 
         # 6 Walls
         sounding = trying & search.jumped
@@ -278,9 +289,9 @@ def residuals(c: Array, search: LocalSearch, p: int, task: Task) -> Array:
     """What each row of the program must bring to 0 or below, from the scaled constraints c (m,): g, h and -h."""
     xp = namespace(c)
     model = search.model
-    tolerance = xp.maximum(AIM * task.tolerance / model.c_scale[p:] - (search.inside - INSIDE), 0.0)
+    tolerance = xp.maximum(AIM * task.tolerance / model.c_scale[p:] - (search.inside[p:] - INSIDE), 0.0)
     counts = model.c_scale < np.inf
-    g = xp.where(counts[:p], c[..., :p] + search.inside, -1.0)
+    g = xp.where(counts[:p], c[..., :p] + search.inside[:p], -1.0)
     up, down = c[..., p:] - tolerance, -c[..., p:] - tolerance
     return xp.concatenate([g, xp.where(counts[p:], up, -1.0), xp.where(counts[p:], down, -1.0)], axis=-1)
 
@@ -344,7 +355,8 @@ def judged(
     progress = fall > LEAST_FALL * size
     cost = xp.where(progress | ~accepted, 1.0, 4.0)
     jumped = ~accepted & (fall > -np.inf) & (fall < -10.0 * predicted) & (length < NEAR) & ~search.jumped
-    near = ~progress & (best.violation[0] > 0.0)  # at the end of a search, outside by rounding or so
+    outside = xp.concatenate([trial.g[0], xp.abs(trial.h[0]) - task.tolerance]) / search.model.c_scale
+    near = ~progress & (outside > 0.0) & (outside < FARTHEST_INSIDE)  # at the end of a search, outside by rounding or so
     final = replace(
         search,
         reset=search.reset & ~progress,
