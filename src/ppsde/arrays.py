@@ -12,12 +12,13 @@ import numpy as np
 Array = Any  # numpy.ndarray, or a jax array or tracer
 
 _NDARRAY = np.ndarray
+_OF_NUMPY = frozenset((np.ndarray, np.bool_, np.int64, np.float64, bool, int, float))  # most arrays and numbers
 HUGE = float(np.finfo(np.float64).max)  # larger than every finite value, smaller than the infinity of a failed point
 
 
 def namespace(array: Array) -> Any:
     """The module that computes with `array`: jax.numpy for JAX arrays and tracers, NumPy for everything else."""
-    if type(array) is _NDARRAY:
+    if type(array) in _OF_NUMPY:
         return np
     jax = sys.modules.get("jax")  # an array can be JAX's only if JAX is loaded already
     if jax is not None and isinstance(array, jax.Array):

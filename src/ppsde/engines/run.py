@@ -287,7 +287,7 @@ class Run:
         }
         if not self._columns:
             self._columns = tuple(row)
-        self._recorded.extend(float(row[name]) for name in self._columns)
+        self._recorded.extend(map(float, row.values()))
 
 
 def better_point(best: Population | None, points: Population) -> Population | None:
@@ -297,6 +297,9 @@ def better_point(best: Population | None, points: Population) -> Population | No
     if violation == np.inf or (best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0])):
         return best
     return points.take([row])
+
+
+NUMBERS = frozenset((np.bool_, np.int64, np.float64))
 
 
 def contiguous(tree: Any) -> Any:
@@ -309,7 +312,7 @@ def contiguous(tree: Any) -> Any:
     kind: Any = type(tree)
     for name in _names_of(kind):
         old = getattr(tree, name)
-        if type(old) is np.ndarray and old.flags.forc:
+        if type(old) in NUMBERS or (type(old) is np.ndarray and old.flags.forc):
             continue  # nearly always
         new = contiguous(old)
         if new is not old:

@@ -45,8 +45,8 @@ class Competition:
         window, strategies = self.wins.shape
         each = self.wins.sum(axis=0)
         total = each.sum()
-        known = (generation > window) & (total > 0)
-        return when(known, lambda: each / xp.maximum(total, 1.0), xp.full(strategies, 1.0 / strategies))
+        unknown = (generation <= window) | (total == 0)
+        return when(unknown, lambda: xp.full(strategies, 1.0 / strategies), each / xp.maximum(total, 1.0))
 
 
 def strategy_by_rate(u: Array, rates: Array) -> Array:
