@@ -90,13 +90,14 @@ def run_of(
             return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
 
         start = (as_tree(state), as_tree(tally))
-        jax.eval_shape(generation, start)  # traced once beforehand, to count the points that it asks for
+        step = jax.jit(generation, inline=True)  # so that JAX traces it once: here, to count the points that it asks for
+        jax.eval_shape(step, start)
         each = asked[-1]
         if each is None:
-            state, tally = jax.lax.while_loop(lambda carry: carry[1].used < budget, generation, start)
+            state, tally = jax.lax.while_loop(lambda carry: carry[1].used < budget, step, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: step(carry), start)
         answer = algorithm.answer(state, tally.best_member)
         return {
             "x": tally.best.x[0],
