@@ -194,7 +194,7 @@ class PPSDE:
         points = yield first_points(task, size_or_default(self.population_size, task), rng)
         population = points.sorted()
         xp = namespace(points.f)
-        seen, none = population.take(slice(0, points.size // 2)), xp.asarray(0)
+        seen, none = population.take(slice(0, points.size // 2)), xp.int64(0)
         return self._begin(population, seen, population.take(slice(0, 1)), none, none)
 
     def _begin(
@@ -337,7 +337,7 @@ class PPSDE:
         state = when(new_cycle, lambda: self._next_cycle(state), state)
         return state, Additions(
             new_cycle=new_cycle,
-            reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False),
+            reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.bool_(False),
             # With rescue = 0 too in a generation that is cut by the budget and comes after all `total` whole ones.
             rescuing=(ahead <= self.rescue * total) & is_near_miss(state.nearest),
         )
@@ -416,8 +416,8 @@ class Cycle:
 
     @classmethod
     def fresh(cls, number: Any = 0, xp: Any = np) -> Cycle:
-        infinite = xp.asarray(np.inf)
-        return cls(xp.asarray(number), xp.asarray(0), xp.asarray(0), infinite, infinite)
+        none, infinite = xp.int64(0), xp.float64(np.inf)
+        return cls(number, none, none, infinite, infinite)
 
     def older(self, population: Population, counts: Array) -> Cycle:
         """The cycle a generation later; the population is sorted best first, and only if `counts` can it be idle."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
     run, facts = peek(arguments.resume)
-    usual, algorithm = make(str(facts.get("method"))), run.algorithm
+    usual, algorithm = make(str(facts.get("method"))), cast(Any, run.algorithm)
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
     options = {name: value for name, value in settings.items() if value != getattr(usual, name)}
     return {"method": facts["method"], "options": options, "seed": run.seed}

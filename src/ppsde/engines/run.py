@@ -292,9 +292,11 @@ class Run:
 
 def better_point(best: Population | None, points: Population) -> Population | None:
     """Return the better of `best` and the best of `points`, `best` if they tie; points without values do not count."""
+    violation = points.violation.min()
+    if violation == np.inf or (best is not None and violation > best.violation[0]):
+        return best
     row = points.best()
-    violation = points.violation[row]
-    if violation == np.inf or (best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0])):
+    if best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0]):
         return best
     return points.take([row])
 

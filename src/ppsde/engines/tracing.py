@@ -90,7 +90,9 @@ def run_of(
             return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
 
         start = (as_tree(state), as_tree(tally))
-        step = jax.jit(generation, inline=True)  # so that JAX traces it once: here, to count the points that it asks for
+        step = jax.jit(
+            generation, inline=True
+        )  # so that JAX traces it once: here, to count the points that it asks for
         jax.eval_shape(step, start)
         each = asked[-1]
         if each is None:

@@ -134,10 +134,12 @@ def best_to_worst(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]
     return best, second, worst
 
 
-def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) -> tuple[Array, Array, Array]:
+def trio(
+    scheme: str, u: Array, i: Array, is_rand: Array, led: Array, guide: Array, n: int
+) -> tuple[Array, Array, Array]:
     """r1, r2, r3 (m,) for the targets i (m,) in a population of n sorted best first; u (3, m) uniform numbers.
 
-    All are distinct and differ from i. Where `guide` (m,) is not negative, r1 is that index. r3 is always uniform.
+    All are distinct and differ from i. Where `led` (m,) holds, r1 is the index `guide` (m,). r3 is always uniform.
     The schemes, in which "rand" means rows where `is_rand` (m,) holds, those of DE/rand/1:
     ranked-top     r1 and r2 from the top half, rank r with weight n - r (IUDE's modified ranking)
     ranked-rand    r1 and r2 of rand so, from all ranks (Gong and Cai); of the others uniform
@@ -152,7 +154,7 @@ def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) 
         index = _uniform(u, n, taken)
         return xp.where(is_rand, ranked_indices(n, n)._draw(u, taken), index) if scheme == "ranked-rand" else index
 
-    r1 = xp.where(guide >= 0, guide, parent(u[0], [i]))
+    r1 = xp.where(led, guide, parent(u[0], [i]))
     taken = _inserted([i], r1)
     r2 = parent(u[1], taken)
     r3 = _uniform(u[2], n, _inserted(taken, r2))
