@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, order, when
+from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, one_of_each, order, when
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ def content(outer: Outer) -> list[Any]:
 @pytest.fixture(params=["numpy", "jax"])
 def xp(request: pytest.FixtureRequest) -> Any:
     return np if request.param == "numpy" else pytest.importorskip("jax").numpy
+
+
+def test_one_component_of_each_row_is_named_or_none(xp: Any) -> None:
+    named = np.asarray(one_of_each(xp.asarray([2, 0, -1, 1]), 3))
+    assert named.dtype == bool
+    assert named.astype(int).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 1, 0]]
 
 
 def test_an_array_names_its_namespace(xp: Any) -> None:

@@ -61,7 +61,7 @@ def test_where_no_run_wants_a_value_none_is_computed_and_where_one_does_all_are(
         np.testing.assert_array_equal(wanted(x, somebody)[0], every)
 
 
-@pytest.mark.parametrize(("method", "later"), [("pps-de", 1e-12), ("emag-es", 1e-5)])
+@pytest.mark.parametrize(("method", "later"), [("jde", 1e-12), ("emag-es", 1e-5)])
 def test_runs_side_by_side_are_those_that_follow_one_another(aside: None, method: str, later: float) -> None:
     """Early in the runs, after 150 and 300 evaluations: rounding grows along them.
 
@@ -81,7 +81,7 @@ def test_runs_side_by_side_are_those_that_follow_one_another(aside: None, method
 
 
 def test_a_run_has_the_same_bits_whatever_runs_are_beside_it(aside: None) -> None:
-    few, many = solved([2], "pps-de"), solved(9, "pps-de")  # nine take three calls, in each a run twice
+    few, many = solved([2], "jde"), solved(9, "jde")  # nine take three calls, in each a run twice
     for one, other in zip(few, many, strict=True):
         assert bits(one.x[0]) == bits(other.x[2]) and one.f[0] == other.f[2]
         for name, column in one.record.items():

@@ -13,9 +13,14 @@ def solved(result):
     return result.feasible and result.fun < 1e-8
 
 
-def stop_when_solved(intermediate_result):
-    if solved(intermediate_result):  # and it stays so: the best never worsens
-        raise StopIteration
+def stop_when(solved):
+    """A callback that ends a run as soon as it is solved, and it would stay so: the best never worsens."""
+
+    def callback(intermediate_result):
+        if solved(intermediate_result):
+            raise StopIteration
+
+    return callback
 
 
 @pytest.mark.parametrize("instance", ["official", 1])
@@ -25,8 +30,12 @@ def test_a_suite_problem_is_solved_to_1e_8_feasibly_in_nine_of_ten_seeds(name, i
         problem = get("cec2017").problem(name, dimension=10, instance=instance)
     except ValueError as missing:
         pytest.skip(str(missing))
-    results = [ppsde.minimize(problem, max_evaluations=200_000, rng=seed, callback=stop_when_solved) for seed in SEEDS]
-    assert sum(map(solved, results)) >= 9, [(result.fun, result.violation) for result in results]
+    results = []
+    for seed in SEEDS:
+        results.append(ppsde.minimize(problem, max_evaluations=200_000, rng=seed, callback=stop_when(solved)))
+        if sum(map(solved, results)) == 9:
+            return  # whatever the tenth does
+    pytest.fail(str([(result.fun, result.violation) for result in results]))
 
 
 def two_equalities(x):
@@ -44,5 +53,9 @@ def test_the_better_of_two_feasible_branches_is_found(seed):
 @pytest.mark.parametrize("name", ["welded-beam", "three-bar-truss", "pressure-vessel-continuous", "speed-reducer"])
 def test_a_textbook_design_is_solved(name):
     problem = get("engineering").problem(name)
-    results = [ppsde.minimize(problem, max_evaluations=60_000, rng=seed) for seed in range(3)]
-    assert all(r.feasible and r.fun <= problem.optimum.value * (1 + 1e-4) for r in results), [r.fun for r in results]
+
+    def good(result):
+        return result.feasible and result.fun <= problem.optimum.value * (1 + 1e-4)
+
+    results = [ppsde.minimize(problem, max_evaluations=60_000, rng=k, callback=stop_when(good)) for k in range(3)]
+    assert all(map(good, results)), [result.fun for result in results]

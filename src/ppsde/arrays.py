@@ -12,12 +12,13 @@ import numpy as np
 Array = Any  # numpy.ndarray, or a jax array or tracer
 
 _NDARRAY = np.ndarray
+_OF_NUMPY = frozenset((np.ndarray, np.bool_, np.int64, np.float64, bool, int, float))  # most arrays and numbers
 HUGE = float(np.finfo(np.float64).max)  # larger than every finite value, smaller than the infinity of a failed point
 
 
 def namespace(array: Array) -> Any:
     """The module that computes with `array`: jax.numpy for JAX arrays and tracers, NumPy for everything else."""
-    if type(array) is _NDARRAY:
+    if type(array) in _OF_NUMPY:
         return np
     jax = sys.modules.get("jax")  # an array can be JAX's only if JAX is loaded already
     if jax is not None and isinstance(array, jax.Array):
@@ -33,6 +34,13 @@ def order(first: Array, second: Array) -> Array:
 def gather(table: Array, rows: Array) -> Array:
     """The rows (m,) of a table (n, k), as (m, k)."""
     return table.take(rows, axis=0) if type(table) is _NDARRAY else table[rows]  # NumPy's take is three times faster
+
+
+def one_of_each(columns: Array, d: int) -> Array:
+    """Whether each component (m, d) is the one that `columns` (m,) says, -1 for none."""
+    if type(columns) is _NDARRAY:  # NumPy reads rows of a table twice as fast as it compares
+        return np.eye(d + 1, d, dtype=bool).take(columns, axis=0)
+    return namespace(columns).arange(d) == columns[:, None]
 
 
 def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:

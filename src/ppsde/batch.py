@@ -138,10 +138,10 @@ def solve_batch(
     Examples
     --------
     >>> import ppsde
-    >>> problem = ppsde.suites.get("cec2017").problem("C01", 10, instance=1)
-    >>> batch = ppsde.solve_batch(problem, runs=3, max_evaluations=20_000)
-    >>> batch.f.shape, int(batch.feasible.sum())
-    ((3,), 3)
+    >>> problem = ppsde.suites.get("cec2017").problem("C05", 10, instance=1)
+    >>> batch = ppsde.solve_batch(problem, runs=3, max_evaluations=20_000, record=100)
+    >>> batch.f.shape, batch.record["f"].shape, int(batch.feasible.sum())
+    ((3,), (3, 100), 3)
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)

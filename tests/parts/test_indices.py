@@ -162,7 +162,8 @@ NO_GUIDE = -1
 def drawn(scheme: str, i: int, is_rand: bool, guide: int, seed: int) -> np.ndarray:
     """r1, r2, r3 of many trials of one target, (3, SIZE)."""
     u = np.random.default_rng(seed).random((3, SIZE))
-    return np.stack(trio(scheme, u, np.full(SIZE, i), np.full(SIZE, is_rand), np.full(SIZE, guide), N))
+    led = np.full(SIZE, guide != NO_GUIDE)
+    return np.stack(trio(scheme, u, np.full(SIZE, i), np.full(SIZE, is_rand), led, np.full(SIZE, guide), N))
 
 
 def redrawn(scheme: str, i: int, is_rand: bool, guide: int, seed: int) -> np.ndarray:
@@ -205,7 +206,8 @@ def test_parents_are_distinct_whatever_the_draws(scheme: str) -> None:
         for i, guide, is_rand in itertools.product(range(n), [NO_GUIDE, *range(n)], [False, True]):
             if guide == i:
                 continue
-            r1, r2, r3 = trio(scheme, u, np.full(m, i), np.full(m, is_rand), np.full(m, guide), n)
+            led = np.full(m, guide != NO_GUIDE)
+            r1, r2, r3 = trio(scheme, u, np.full(m, i), np.full(m, is_rand), led, np.full(m, guide), n)
             rows = np.sort(np.stack([np.full(m, i), r1, r2, r3]), axis=0)
             assert (np.diff(rows, axis=0) > 0).all()
             assert rows.min() >= 0 and rows.max() < n
@@ -245,9 +247,11 @@ def test_rows_may_mix_strategies() -> None:
     u, i = rng.random((3, m)), rng.integers(0, N, m)
     is_rand, guide = rng.random(m) < 0.3, rng.integers(0, N, m)
     guide = np.where(is_rand | (guide == i), NO_GUIDE, guide)
+    led = guide != NO_GUIDE
     for scheme in SCHEMES:
-        together = np.stack(trio(scheme, u, i, is_rand, guide, N))
+        together = np.stack(trio(scheme, u, i, is_rand, led, guide, N))
         alone = [
-            np.stack(trio(scheme, u[:, [k]], i[[k]], is_rand[[k]], guide[[k]], N))[:, 0].tolist() for k in range(m)
+            np.stack(trio(scheme, u[:, [k]], i[[k]], is_rand[[k]], led[[k]], guide[[k]], N))[:, 0].tolist()
+            for k in range(m)
         ]
         assert together.T.tolist() == alone

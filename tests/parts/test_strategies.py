@@ -131,8 +131,8 @@ class Case:
             i, m = TARGETS[rows], int(rows.sum())
             F, CR = self.memory.draw(np.full(m, strategy), u_cell[rows], u_F[rows], z[rows])
             pbest = np.array([drawn_of_best(u, settings.pbest, t) for u, t in zip(u_best[rows], i, strict=True)])
-            guide = pbest if strategy == CURRENT_TO_PBEST else np.full(m, -1)
-            r1, r2, r3 = trio(settings.parents, u_parents[:, rows], i, np.full(m, strategy == RAND), guide, N)
+            is_rand, led = np.full(m, strategy == RAND), np.full(m, strategy == CURRENT_TO_PBEST)
+            r1, r2, r3 = trio(settings.parents, u_parents[:, rows], i, is_rand, led, pbest, N)
             if strategy == RAND:
                 mutants = rand_1(self.x, r1, r2, r3, F)
             elif strategy == CURRENT_TO_RAND:

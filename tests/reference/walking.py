@@ -105,7 +105,13 @@ def driven(coroutine: Coroutine, points_at: Callable[[Array], Population]) -> An
 
 
 def assert_close(fast: Any, slow: Any, where: str, close: dict[str, Any] = CLOSE) -> None:
-    np.testing.assert_allclose(fast, slow, **close, err_msg=where)
+    ours, theirs = np.asarray(fast, float), np.asarray(slow, float)
+    if ours.shape == theirs.shape:
+        with np.errstate(invalid="ignore"):  # differences of infinities
+            near = np.abs(ours - theirs) <= close["atol"] + close["rtol"] * np.abs(theirs)
+        if near.all():  # nearly always, and a tenth of the time of the next line
+            return
+    np.testing.assert_allclose(ours, theirs, **close, err_msg=where)
 
 
 def assert_same_points(fast: Population, slow: Sequence[Point], where: str, close: dict[str, Any] = CLOSE) -> None:

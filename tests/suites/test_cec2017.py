@@ -79,17 +79,20 @@ def test_numpy_gives_the_values_of_the_official_code(name: str) -> None:
 @needs_official_data
 @pytest.mark.parametrize("name", SUITE.names)
 def test_jax_gives_the_values_of_the_official_code(name: str) -> None:
-    """In a batch, and each row alone (a loop inside one program, since compiling is what takes the time)."""
+    """In a batch, and each row alone in a loop; all in one program, since compiling is what takes the time."""
     jax = pytest.importorskip("jax")
     cases = references(name)
-    for d in OFFICIAL_DIMENSIONS:
-        problem = next(problem for problem, _, _ in cases if problem.dimension == d)
-        x = np.concatenate([x for other, x, _ in cases if other is problem])
-        expected = tuple(map(np.concatenate, zip(*(v for other, _, v in cases if other is problem), strict=True)))
-        with double_precision():
-            assert_close(name, expected, tuple(map(np.asarray, jax.jit(problem.fun)(x))))
-            alone = jax.lax.map(lambda row, problem=problem: problem.fun(row[None, :]), x)
-            assert_close(name, expected, tuple(np.asarray(values)[:, 0] for values in alone))
+
+    def values(problem: Problem, x: Any) -> Any:
+        return problem.fun(x), jax.lax.map(lambda row: problem.fun(row[None, :]), x)
+
+    with double_precision():
+        found = jax.jit(lambda points: [values(case[0], x) for case, x in zip(cases, points, strict=True)])(
+            [x for _, x, _ in cases]
+        )
+    for (_, _, expected), (together, alone) in zip(cases, found, strict=True):
+        assert_close(name, expected, tuple(map(np.asarray, together)))
+        assert_close(name, expected, tuple(np.asarray(column)[:, 0] for column in alone))
 
 
 @needs_official_data

@@ -183,8 +183,8 @@ class AGAPPS:
         i, is_rand = xp.arange(n), operator == RAND
         u_share, u_best, u_certain = rng.uniform(3, n)
         best = xp.maximum(rounded(1.0 + u_share * (self.largest_pbest * n - 1.0)), 1)
-        pbest = xp.where(is_rand, -1, best_index(u_best, best, i))
-        r1, r2, r3 = trio("uniform", rng.uniform(3, n), i, is_rand, pbest, n)
+        pbest = best_index(u_best, best, i)
+        r1, r2, r3 = trio("uniform", rng.uniform(3, n), i, is_rand, ~is_rand, pbest, n)
         mutants = guided(x, xp.where(is_rand, r1, i), r1, r2, r3, F, F)
         crossed = binomial(mutants, x, CR, rng.uniform(n, d), place(u_certain, d))
         spare = rng.uniform(n, d) if self.repair == "resample" else crossed

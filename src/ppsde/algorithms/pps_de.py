@@ -42,7 +42,7 @@ Checked against: a literal version (tests/reference/pps_de.py) fed the same draw
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -194,7 +194,7 @@ class PPSDE:
         points = yield first_points(task, size_or_default(self.population_size, task), rng)
         population = points.sorted()
         xp = namespace(points.f)
-        seen, none = population.take(slice(0, points.size // 2)), xp.asarray(0)
+        seen, none = population.take(slice(0, points.size // 2)), xp.int64(0)
         return self._begin(population, seen, population.take(slice(0, 1)), none, none)
 
     def _begin(
@@ -234,16 +234,14 @@ class PPSDE:
 
         # 3.1 Stage and epsilon: push or pull?
         left = total - state.generation + state.cycle.age  # for this cycle
-        stage = state.stage.advance(G, total, left, population, self._push_pull())
+        stage = state.stage.advance(G, total, left, population, self._push_pull)
         rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
 
         # 3.2 Split: ranks 0 .. top - 1 are the top half, the others the bottom half.
-        targets = xp.arange(3 * top) % top
-        strategy = xp.arange(3 * top) // top
-        bottom = xp.arange(top, n)
+        targets, strategy, bottom = (xp.asarray(rows) for rows in split(n))
 
         # 3.3-3.5 Top half: three trials per target, strategy after strategy; the best of them goes on.
-        make = self._strategies()
+        make = self._strategies
         u = rng.uniform(3 * top, task.dimension)
         x, F, CR = make.trials(population.x, targets, strategy, u, state.memory, task, rng)
         trials = yield beyond.top(x, strategy, u, state.nearest, top, task)
@@ -296,6 +294,7 @@ class PPSDE:
             ),
         )
 
+    @cached_property
     def _push_pull(self) -> PushPull:
         schedule: Schedule = ByQuantile(self.theta, self.cp)
         if self.schedule == "improved":
@@ -313,6 +312,7 @@ class PPSDE:
             pull_length=self.pull_length,
         )
 
+    @cached_property
     def _strategies(self) -> ThreeStrategies:
         return ThreeStrategies(
             parents=self.parents,
@@ -345,7 +345,7 @@ class PPSDE:
         state = when(new_cycle, lambda: self._next_cycle(state), state)
         return state, Additions(
             new_cycle=new_cycle,
-            reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.asarray(False),
+            reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.bool_(False),
             # With rescue = 0 too in a generation that is cut by the budget and comes after all `total` whole ones.
             rescuing=(ahead <= self.rescue * total) & is_near_miss(state.nearest),
         )
@@ -354,6 +354,14 @@ class PPSDE:
         """A new cycle. Its population has no values, so in its first generation every trial that has some replaces."""
         population, seen = forgotten(state.population), forgotten(state.seen)
         return self._begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
+
+
+@lru_cache(maxsize=64)
+def split(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Target and strategy of the three trials per member of the top half (3 top,), and the bottom half (n - top,)."""
+    top = (n + 1) // 2
+    trials = np.arange(3 * top)
+    return trials % top, trials // top, np.arange(top, n)
 
 
 # The reading of the publication that fits its printed table at D = 10 best.
@@ -416,8 +424,8 @@ class Cycle:
 
     @classmethod
     def fresh(cls, number: Any = 0, xp: Any = np) -> Cycle:
-        infinite = xp.asarray(np.inf)
-        return cls(xp.asarray(number), xp.asarray(0), xp.asarray(0), infinite, infinite)
+        none, infinite = xp.int64(0), xp.float64(np.inf)
+        return cls(number, none, none, infinite, infinite)
 
     def older(self, population: Population, counts: Array) -> Cycle:
         """The cycle a generation later; the population is sorted best first, and only if `counts` can it be idle."""
@@ -426,7 +434,7 @@ class Cycle:
         size = when(self.f < np.inf, lambda: abs(self.f), 0.0)
         closer = violation < self.violation * (1.0 - LEAST_FALL_OF_VIOLATION)
         lower = (violation <= self.violation) & (f < self.f - LEAST_FALL * size)
-        age, none = self.age + 1, xp.asarray(0)
+        age, none = self.age + 1, xp.int64(0)
         waiting = Cycle(self.number, age, when(counts, lambda: self.idle + 1, none), self.violation, self.f)
         return when(closer | lower, lambda: Cycle(self.number, age, none, violation, f), waiting)
 
@@ -439,7 +447,8 @@ def can_be_idle(stage: Stage, population: Population) -> Array:
 def violate_alike(population: Population) -> Array:
     """Whether all points, sorted best first, are infeasible by the same amount, so that no epsilon tells them apart."""
     least = population.violation[0]
-    return (least > 0.0) & (least < np.inf) & (population.largest_violation <= least * (1.0 + SAME))
+    infeasible = (least > 0.0) & (least < np.inf)
+    return when(infeasible, lambda: population.largest_violation <= least * (1.0 + SAME), infeasible)
 
 
 def nearer(nearest: Population, *populations: Population) -> Population:

@@ -10,9 +10,10 @@ import tempfile
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -135,8 +136,9 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
     run, facts = peek(arguments.resume)
-    usual = vars(make(str(facts.get("method"))))
-    options = {name: value for name, value in vars(run.algorithm).items() if value != usual[name]}
+    usual, algorithm = make(str(facts.get("method"))), cast(Any, run.algorithm)
+    settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
+    options = {name: value for name, value in settings.items() if value != getattr(usual, name)}
     return {"method": facts["method"], "options": options, "seed": run.seed}
 
 

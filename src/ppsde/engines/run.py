@@ -349,7 +349,7 @@ class Run:
         }
         if not self._columns:
             self._columns = tuple(row)
-        self._recorded.extend(float(row[name]) for name in self._columns)
+        self._recorded.extend(map(float, row.values()))
 
 
 def _copied(f: np.ndarray, g: np.ndarray, h: np.ndarray) -> FGH:
@@ -359,11 +359,16 @@ def _copied(f: np.ndarray, g: np.ndarray, h: np.ndarray) -> FGH:
 
 def better_point(best: Population | None, points: Population) -> Population | None:
     """Return the better of `best` and the best of `points`, `best` if they tie; points without values do not count."""
+    violation = points.violation.min()
+    if violation == np.inf or (best is not None and violation > best.violation[0]):
+        return best
     row = points.best()
-    violation = points.violation[row]
-    if violation == np.inf or (best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0])):
+    if best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0]):
         return best
     return points.take([row])
+
+
+NUMBERS = frozenset((np.bool_, np.int64, np.float64))
 
 
 def contiguous(tree: Any) -> Any:
@@ -376,7 +381,7 @@ def contiguous(tree: Any) -> Any:
     kind: Any = type(tree)
     for name in _names_of(kind):
         old = getattr(tree, name)
-        if type(old) is np.ndarray and old.flags.forc:
+        if type(old) in NUMBERS or (type(old) is np.ndarray and old.flags.forc):
             continue  # nearly always
         new = contiguous(old)
         if new is not old:

@@ -103,14 +103,15 @@ def run_of(
             return left & ~converged(state) if can_converge else left
 
         start = (as_tree(state), as_tree(tally))
-        jax.eval_shape(generation, start)  # traced once beforehand, to count the points that it asks for
+        step = jax.jit(generation, inline=True)  # so that JAX traces it once: here, to count the points asked for
+        jax.eval_shape(step, start)
         each = asked[-1]
         early = can_converge or target is not None
         if each is None or early:
-            state, tally = jax.lax.while_loop(goes_on, generation, start)
+            state, tally = jax.lax.while_loop(goes_on, step, start)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: generation(carry), start)
+            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: step(carry), start)
         answer = algorithm.answer(state, tally.best_member)
         return {
             "x": tally.best.x[0],

@@ -235,7 +235,7 @@ class Evaluate:
         self.points += len(rows)
         self._seconds += sum(seconds)
         self._longest = max(self._longest, max(seconds))
-        failed = sorted(row for row in values.failures if row in rows)
+        failed = sorted(row for row in values.failures if row in rows) if values.failures else []
         self._hope = self._hope or len(failed) < len(rows)
         self._counted = rows.stop
         for row in failed:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace
+from ..arrays import HUGE, Array, namespace, when
 from ..population import Population
 from ..streams import Stream
 from .rules import Epsilon, by_keys, unchanged
@@ -47,7 +47,7 @@ def quantile(violation: Array, elapsed: Array, theta: float, cp: float, count: A
     xp = namespace(violation)
     n = violation.shape[0] if count is None else xp.maximum(count, 1)
     place = xp.minimum(closing(xp.asarray(theta * n), elapsed, cp).astype(int), n - 1)
-    return xp.where(elapsed < 1.0, xp.minimum(violation[place], HUGE), 0.0)
+    return when(elapsed < 1.0, lambda: xp.minimum(violation[place], HUGE), 0.0)
 
 
 def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:

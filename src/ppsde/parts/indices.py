@@ -30,8 +30,17 @@ def uniform_index(u: Array, n: Array | int, *taken: Array) -> Array:
     >>> uniform_index(np.array([0.0, 0.4, 0.9]), 4, np.array([0, 1, 3]))
     array([1, 2, 2])
     """
-    index = place(u, n - len(taken))
-    for step in _rising(taken):
+    return _uniform(u, n, _rising(taken))
+
+
+def _uniform(u: Array, n: Array | int, rising: list[Array]) -> Array:
+    """An index in 0 .. n - 1 per row, uniform over those not taken, which are in rising order."""
+    return _stepped(place(u, n - len(rising)), rising)
+
+
+def _stepped(index: Array, rising: list[Array]) -> Array:
+    """The index of each place among those that are not taken, which are in rising order."""
+    for step in rising:
         index = index + (index >= step)
     return index
 
@@ -56,10 +65,14 @@ class WeightedIndices:
         >>> ranked_indices(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
         array([1, 2, 2])
         """
+        return self._draw(u, _rising(taken))
+
+    def _draw(self, u: Array, rising: list[Array]) -> Array:
+        """An index per row, by weight over those not taken, which are in rising order."""
         xp = namespace(u)
         weights, starts = xp.asarray(self.weights), xp.asarray(self.starts)
         free, steps = self.ends[-1], []
-        for t in _rising(taken):
+        for t in rising:
             weight = weights[t]
             steps.append((weight, starts[t]))
             free = free - weight
@@ -85,10 +98,7 @@ def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
     free = count
     for t in taken:
         free = free - (t < count)
-    index = place(u, free)
-    for step in _rising(taken):
-        index = index + (index >= step)
-    return index
+    return _stepped(place(u, free), _rising(taken))
 
 
 def _rising(taken: tuple[Array, ...]) -> list[Array]:
@@ -96,13 +106,19 @@ def _rising(taken: tuple[Array, ...]) -> list[Array]:
     if len(taken) < 2:
         return list(taken)
     xp = namespace(taken[0])
-    low, high = xp.minimum(taken[0], taken[1]), xp.maximum(taken[0], taken[1])
-    if len(taken) == 2:
-        return [low, high]
     if len(taken) > 3:
         return list(xp.sort(xp.stack(taken), axis=0))
-    middle = xp.maximum(low, taken[2])
-    return [xp.minimum(low, taken[2]), xp.minimum(middle, high), xp.maximum(middle, high)]
+    return _inserted(_rising(taken[:-1]), taken[-1])
+
+
+def _inserted(rising: list[Array], t: Array) -> list[Array]:
+    """The indices of each row, which are in rising order, and one more in its place."""
+    xp = namespace(t)
+    longer = []
+    for r in rising:
+        longer.append(xp.minimum(r, t))
+        t = xp.maximum(r, t)
+    return [*longer, t]
 
 
 def best_first(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]:
@@ -118,10 +134,12 @@ def best_to_worst(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]
     return best, second, worst
 
 
-def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) -> tuple[Array, Array, Array]:
+def trio(
+    scheme: str, u: Array, i: Array, is_rand: Array, led: Array, guide: Array, n: int
+) -> tuple[Array, Array, Array]:
     """r1, r2, r3 (m,) for the targets i (m,) in a population of n sorted best first; u (3, m) uniform numbers.
 
-    All are distinct and differ from i. Where `guide` (m,) is not negative, r1 is that index. r3 is always uniform.
+    All are distinct and differ from i. Where `led` (m,) holds, r1 is the index `guide` (m,). r3 is always uniform.
     The schemes, in which "rand" means rows where `is_rand` (m,) holds, those of DE/rand/1:
     ranked-top     r1 and r2 from the top half, rank r with weight n - r (IUDE's modified ranking)
     ranked-rand    r1 and r2 of rand so, from all ranks (Gong and Cai); of the others uniform
@@ -130,15 +148,16 @@ def trio(scheme: str, u: Array, i: Array, is_rand: Array, guide: Array, n: int) 
     """
     xp = namespace(i)
 
-    def parent(u: Array, *taken: Array) -> Array:
+    def parent(u: Array, taken: list[Array]) -> Array:
         if scheme == "ranked-top":
-            return ranked_indices(n, (n + 1) // 2).draw(u, *taken)
-        index = uniform_index(u, n, *taken)
-        return xp.where(is_rand, ranked_indices(n, n).draw(u, *taken), index) if scheme == "ranked-rand" else index
+            return ranked_indices(n, (n + 1) // 2)._draw(u, taken)
+        index = _uniform(u, n, taken)
+        return xp.where(is_rand, ranked_indices(n, n)._draw(u, taken), index) if scheme == "ranked-rand" else index
 
-    r1 = xp.where(guide >= 0, guide, parent(u[0], i))
-    r2 = parent(u[1], i, r1)
-    r3 = uniform_index(u[2], n, i, r1, r2)
+    r1 = xp.where(led, guide, parent(u[0], [i]))
+    taken = _inserted([i], r1)
+    r2 = parent(u[1], taken)
+    r3 = _uniform(u[2], n, _inserted(taken, r2))
     if scheme != "best-of-three":
         return r1, r2, r3
     b1, b2, b3 = best_first(r1, r2, r3)

@@ -48,9 +48,10 @@ class Memory:
         self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array, deviation: float = SPREAD
     ) -> tuple[Array, Array]:
         """F and CR (m,) for rows of the given strategies, both around one cell drawn uniformly."""
-        cell = place(u_cell, self.F.shape[1])
-        CR = clipped_normal(self.CR[strategy, cell], z_CR, deviation)
-        return positive_cauchy(self.F[strategy, cell], u_F), CR
+        size = self.F.shape[1]
+        cell = strategy * size + place(u_cell, size)
+        CR = clipped_normal(self.CR.ravel()[cell], z_CR, deviation)
+        return positive_cauchy(self.F.ravel()[cell], u_F), CR
 
     def learn(
         self,
@@ -80,10 +81,11 @@ class Memory:
             w = xp.where((w.max(axis=1) == 0)[:, None], mine & ties, w)
         largest = w.max(axis=1)
         learned = largest > 0
-        w = w / xp.where(learned, largest, 1.0)[:, None]  # so that no sum can overflow
+        nothing = ~learned  # added to sums as 1, so that nothing is divided by 0
+        w = w / (largest + nothing)[:, None]  # so that no sum can overflow
         total, wF, wFF, wCR = w.sum(axis=1), w @ F, w @ (F * F), w @ CR
         cell = (xp.arange(size) == self.next[:, None]) & learned[:, None]
-        mean_CR = wCR / (total + ~learned)  # + 1 where nothing was learned: no 0 / 0
+        mean_CR = wCR / (total + nothing)
         if lehmer_CR:
             mean_CR = (w @ (CR * CR)) / (wCR + (wCR == 0))
         if closing:
@@ -92,7 +94,7 @@ class Memory:
             closed = self.CR[xp.arange(strategies), self.next] == CLOSED
             mean_CR = xp.where(none | closed, CLOSED, mean_CR)
         return Memory(
-            F=xp.where(cell, (wFF / (wF + ~learned))[:, None], self.F),
+            F=xp.where(cell, (wFF / (wF + nothing))[:, None], self.F),
             CR=xp.where(cell, mean_CR[:, None], self.CR),
             next=xp.where(learned, (self.next + 1) % size, self.next),
         )

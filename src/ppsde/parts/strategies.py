@@ -45,8 +45,8 @@ class Competition:
         window, strategies = self.wins.shape
         each = self.wins.sum(axis=0)
         total = each.sum()
-        known = (generation > window) & (total > 0)
-        return when(known, lambda: each / xp.maximum(total, 1.0), xp.full(strategies, 1.0 / strategies))
+        unknown = (generation <= window) | (total == 0)
+        return when(unknown, lambda: xp.full(strategies, 1.0 / strategies), each / xp.maximum(total, 1.0))
 
 
 def strategy_by_rate(u: Array, rates: Array) -> Array:
@@ -115,8 +115,8 @@ class ThreeStrategies:
         F, CR = parameters.draw(strategy, u_cell, u_F, rng.normal(m))
         count = best_count(self.pbest, n, m, rng)
         is_rand = strategy == RAND
-        pbest = xp.where(strategy == CURRENT_TO_PBEST, best_index(u_best, count, i), -1)
-        r1, r2, r3 = once(*trio(self.parents, u_parents, i, is_rand, pbest, n))
+        pbest = best_index(u_best, count, i)
+        r1, r2, r3 = once(*trio(self.parents, u_parents, i, is_rand, strategy == CURRENT_TO_PBEST, pbest, n))
         K = xp.where(strategy == CURRENT_TO_RAND, u_K, F) if self.random_K else F
         parents = gather(x, i)
         # rand/1             x_r1 + F (x_r2 - x_r3): base and guide are the same

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..arrays import Array, gather, namespace
+from ..arrays import Array, gather, namespace, one_of_each
 from .indices import uniform_index
 
 
@@ -33,9 +33,9 @@ def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F
 
 
 def binomial(mutants: Array, parents: Array, CR: Array, u: Array, certain: Array) -> Array:
-    """Binomial crossover: each component from the mutant where u <= CR, and always component `certain` (m,)."""
+    """Binomial crossover: each component from the mutant where u <= CR, and always `certain` (m,), -1 for none."""
     xp = namespace(mutants)
-    from_mutant = (u <= CR[:, None]) | (xp.arange(mutants.shape[1]) == certain[:, None])
+    from_mutant = (u <= CR[:, None]) | one_of_each(certain, mutants.shape[1])
     return xp.where(from_mutant, mutants, parents)
 
 
