@@ -195,9 +195,9 @@ class PPSDE:
         population = points.sorted()
         xp = namespace(points.f)
         seen, none = population.take(slice(0, points.size // 2)), xp.int64(0)
-        return self._begin(population, seen, population.take(slice(0, 1)), none, none)
+        return self.begin(population, seen, population.take(slice(0, 1)), none, none)
 
-    def _begin(
+    def begin(
         self, population: Population, seen: Population, nearest: Population, generation: Array, cycle: Array
     ) -> State:
         """The state at the beginning of a cycle."""
@@ -223,6 +223,10 @@ class PPSDE:
     def evaluations(self, n: int) -> int:
         """How many evaluations a generation of n members makes."""
         return n + 2 * ((n + 1) // 2)
+
+    def numbers(self, n: int, d: int) -> int:
+        """How many uniform numbers a generation of n members draws with the default settings."""
+        return self.evaluations(n) * (d + 8) + n // 2
 
     def planned(self, state: State, task: Task, rng: Stream, total: Array | int) -> Coroutine:
         """A generation of a run that is planned to have `total` of them."""
@@ -353,7 +357,7 @@ class PPSDE:
     def _next_cycle(self, state: State) -> State:
         """A new cycle. Its population has no values, so in its first generation every trial that has some replaces."""
         population, seen = forgotten(state.population), forgotten(state.seen)
-        return self._begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
+        return self.begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
 
 
 @lru_cache(maxsize=64)

@@ -33,14 +33,11 @@ def constraint_sizes(points: Population) -> Array:
     """
     xp = namespace(points.f)
     values = xp.abs(constraint_values(points))
-    n, m = values.shape
-    if not m:
+    if not values.shape[1]:
         return xp.ones(0)
     ordered = xp.sort(xp.where(points.valid[:, None], values, np.inf), axis=0)
     count = xp.maximum(points.valid.sum(), 1)
     middle = 0.5 * (ordered[(count - 1) // 2] + ordered[count // 2])
-    import os
-    if os.environ.get("RAW"): return xp.ones(m)
     return xp.where((middle > 0.0) & (middle < np.inf), middle, 1.0)
 
 

@@ -153,7 +153,9 @@ class Stage:
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
         stage = when(push_ends, lambda: self._pull(G, population), self)
         length = by.pull_length * total
-        elapsed = (G - stage.began) / xp.maximum(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
+        elapsed = (
+            (G - stage.began) / xp.maximum(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
+        )
         pulling = stage.pull & still_open
         return Stage(
             pull=stage.pull | ~still_open,

@@ -1,0 +1,114 @@
+"""Where local searches begin and end: starts far from earlier ones, points near the best one, and when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import Task
+from ..arrays import Array, namespace
+from ..population import Population
+from .sqp import widths
+
+REMEMBERED = 64  # starts, and as many ends
+APART, CLOSE = 0.1, 0.01  # distances of a start from earlier starts and ends that are wanted, and that will do
+SAME = 0.002  # distance between an iterate and an earlier end at which they count as one
+SIGNIFICANT = 1e-6  # relative improvement that counts
+FEW, MANY = 4, 10  # searches that must end at the best point: more than the others by so many, or so many in all
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Where local searches began and ended, in coordinates in which the box has width 1; the oldest are forgotten.
+
+    Distances are by the largest component.
+    """
+
+    starts: Array  # (REMEMBERED, d)
+    ends: Array  # (REMEMBERED, d)
+    count: Array
+
+    @classmethod
+    def none(cls, d: int, xp: Any = np) -> Visits:
+        nowhere = xp.full((REMEMBERED, d), np.inf)
+        return cls(nowhere, nowhere, xp.asarray(0))
+
+    def unvisited(self, points: Population, task: Task) -> Array:
+        """The points (n,) far from all starts and ends; if there are none, those that are not close to one."""
+        xp = namespace(points.f)
+        u = (points.x - task.lower) / widths(task)
+        visited = xp.concatenate([self.starts, self.ends])
+        distances = xp.abs(u[:, None, :] - visited[None]).max(axis=2).min(axis=1)
+        far = points.valid & (distances > APART)
+        return xp.where(far.any(), far, points.valid & (distances > CLOSE))
+
+    def is_end(self, point: Population, task: Task) -> Array:
+        """Whether a search ended where the point, one row, is."""
+        xp = namespace(point.f)
+        u = (point.x[0] - task.lower) / widths(task)
+        return (xp.abs(self.ends - u).max(axis=1) < SAME).any()
+
+    def add(self, start: Array, end: Array, given_up: Array, task: Task) -> Visits:
+        """The same with the start (d,) and end (d,) of one more search; where it was given up is not an end."""
+        xp = namespace(start)
+        here = (xp.arange(REMEMBERED) == self.count % REMEMBERED)[:, None]
+        u_start, u_end = ((x - task.lower) / widths(task) for x in (start, end))
+        ends = xp.where(here & ~given_up, u_end, self.ends)
+        return Visits(xp.where(here, u_start, self.starts), ends, self.count + 1)
+
+
+def near(best: Array, u: Array, task: Task) -> tuple[Array, Array]:
+    """A point (d,) near the best one (d,), and how far it may be; from uniform numbers u (3 + 2 d,).
+
+    The distance is from a hundredth to a third of the box, each size as likely as another; at least one variable
+    changes, and seldom many do.
+    """
+    xp = namespace(best)
+    d = best.shape[0]
+    reach = 10.0 ** (1.5 * u[0] - 2.0)
+    changes = (u[3 : 3 + d] < 0.5 * u[1] ** 2) | (xp.arange(d) == xp.floor(u[2] * d))
+    x = best + widths(task) * reach * (2.0 * u[3 + d :] - 1.0) * changes
+    return xp.clip(x, task.lower, task.upper), reach
+
+
+def nth(mask: Array, u: Array) -> Array:
+    """One of the places where the mask (n,) holds, drawn by a uniform number; any if there is none."""
+    xp = namespace(mask)
+    counts = xp.cumsum(mask)
+    return xp.minimum(xp.searchsorted(counts, xp.floor(u * counts[-1]) + 1.0), mask.shape[0] - 1)
+
+
+def improves(point: Population, best: Population) -> Array:
+    """Whether a point, one row, is better than another one by enough to count."""
+    xp = namespace(point.f)
+    violation, f = point.violation[0], point.f[0]
+    size = xp.where(best.f[0] < np.inf, xp.abs(best.f[0]), 0.0)
+    closer = violation < best.violation[0] * (1.0 - SIGNIFICANT)
+    return closer | ((violation <= best.violation[0]) & (f < best.f[0] - SIGNIFICANT * size))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many searches from starts of their own have ended at the best point since it was found, or elsewhere."""
+
+    same: Array
+    other: Array
+
+    @classmethod
+    def none(cls, xp: Any = np) -> Agreement:
+        return cls(xp.asarray(0), xp.asarray(0))
+
+    def after(self, over: Array, end: Population, best: Population, tol: float) -> Agreement:
+        """The same after a search, if it is `over`, that ended at a point (one row) when the best one was `best`."""
+        xp = namespace(best.f)
+        both = end.feasible[0] & best.feasible[0]
+        apart = xp.abs(xp.where(both, end.f[0] - best.f[0], np.inf))
+        same = over & (apart <= 100.0 * tol * xp.maximum(1.0, xp.abs(best.f[0])))
+        return Agreement(self.same + same, self.other + (over & ~same))
+
+    @property
+    def enough(self) -> Array:
+        """Whether nothing better is to be expected."""
+        return (self.same >= FEW + self.other) | (self.same >= MANY)
