@@ -60,6 +60,7 @@ class Table(MutableMapping[str, Any]):
 ALGORITHMS = Table(
     {
         "pps-sqp": "pps_sqp:PPSSQP",
+        "sqp": "sqp:MultistartSQP",
         "pps-de": "pps_de:PPSDE",
         "pps-de-published": "pps_de:PUBLISHED",
         "aga-pps": "aga_pps:AGAPPS",

@@ -4,21 +4,23 @@ The default method; after no publication. Three searches share starting points a
 populations: what a local search finds, put into the population of differential evolution, would pull it together, so
 that it neither explores nor refines.
 
-  A  Ask for the points of x0; without x0, for the first NP points, but at most a quarter of the budget.
+  A  Ask for the points of x0; without x0, for the first max(2 D, 16) points of a population of NP, but at most for a
+     tenth of the budget.
   B  Repeat until the budget is spent, or the search has converged:
      1  Whose turn it is: that of each search whose credit pays for half of its next step, or else of the nearest to it.
      2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins: in turn at the best
         member of DE's population far from all earlier starts and ends, near the best point known, and at any such
-        member; during the first 100 D evaluations at members only. One that comes to an earlier end is given up.
+        member; during the first 100 D evaluations at members, or new points, only. One that comes to an earlier end
+        is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population. Its first turn completes the first
         population instead.
      4  ES, one generation of a matrix adaptation evolution strategy (`parts/matrix_adaptation.py`) that began at the
         best point known or at a member of the better half, in turn; epsilon falls by a tenth per generation.
-     5  Each evaluation is taken from the credit of the search that made it, and credited to all by their shares. After
-        t evaluations, LOCAL has 0.9 (100 D / t)^(1/4), at most 0.9; ES has a tenth of the rest, DE the others. From
-        100 D on, the shares of LOCAL and ES are weighted by trust: it doubles, up to 1, when a local search or an
-        evolution strategy has improved the best point, and else falls by 15 %, down to a quarter.
+     5  Each evaluation is taken from the credit of the search that made it, and credited to all by their shares. The
+        first 100 D belong to LOCAL. After t > 100 D evaluations it has the share 0.9 (100 D / t)^(1/4), ES a tenth of
+        the rest, DE the others, the shares of LOCAL and ES weighted by trust: it doubles, up to 1, when a local search
+        or an evolution strategy has improved the best point, and else falls by 15 %, down to a quarter.
      6  Converged: local searches from starts of their own have ended at the best point ten times, or four times more
         often than elsewhere.
 
@@ -42,7 +44,7 @@ from ..parts.matrix_adaptation import Mutation, recombination
 from ..parts.normalising import constraint_sizes, normalised, raw
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
-from ..parts.sizing import first_points
+from ..parts.sizing import first_points, inside
 from ..parts.sqp import FIRST_RADIUS, LocalSearch, step, widths
 from ..parts.starts import Agreement, Visits, improves, near, nth
 from ..population import Population, better_rows, choose
@@ -56,7 +58,7 @@ BOLD, LEAST_TRUST = 2.0, 0.25  # factor of trust after a success; its smallest v
 DOUBT = 0.85  # factor of trust after a failure
 EARLY = 100  # evaluations per variable in which LOCAL has nearly all
 GENERATIONS = 500  # NP is the budget divided by this, within limits
-MEMBER, ANY, NEAR = range(3)  # kinds of starts
+MEMBER, ANY, NEAR, NEW = range(4)  # kinds of starts
 KINDS = (MEMBER, NEAR, ANY, NEAR)  # in turn
 NARROW = 0.05  # least radius of a local search that begins near the best point
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
@@ -80,7 +82,7 @@ class Purse:
         """The shares of the next evaluations."""
         xp = namespace(self.credit)
         age = self.spent.sum() / (EARLY * task.dimension)
-        local = 0.9 * xp.maximum(age, 1.0) ** -0.25
+        local = xp.where(age > 1.0, 0.9 * xp.maximum(age, 1.0) ** -0.25, 1.0)
         rest = 1.0 - local
         weights = xp.stack([local, (1.0 - ES_SHARE) * rest, ES_SHARE * rest]) * xp.where(age > 1.0, self.trust, 1.0)
         return weights / weights.sum()
@@ -192,7 +194,8 @@ class PPSSQP:
         n = max(de.population_size or 0, 0 if task.x0 is None else len(task.x0))
         x = first_points(task, n, rng)
         xp = namespace(x)
-        asked = len(task.x0) if task.x0 is not None else min(n, max(1, task.max_evaluations // 4))
+        few = max(1, min(max(2 * task.dimension, 16), task.max_evaluations // 10 + 1))
+        asked = min(n, few) if task.x0 is None else len(task.x0)
         points = yield Ask(x, xp.arange(n) < asked)
         sizes = constraint_sizes(points)
         population = normalised(points, sizes, task.tolerance).sorted()
@@ -240,12 +243,11 @@ class PPSSQP:
         begins = mine & state.search.over
         search, start, alone, asked = state.search, state.start, state.alone, xp.asarray(0)
         if xp is not np or begins:
-            kind, member, close, radius = self._next_start(state, task, u)
-            is_near = begins & (kind == NEAR)
-            made = yield Ask(close[None], is_near[None])
-            asked = asked + is_near
-            made = normalised(made, state.sizes, task.tolerance)
-            point = choose((kind == NEAR)[None], made, member)
+            kind, member, made, radius = self._next_start(state, task, u)
+            is_made = (kind == NEAR) | (kind == NEW)
+            points = yield Ask(made[None], (begins & is_made)[None])
+            asked = asked + (begins & is_made)
+            point = choose(is_made[None], normalised(points, state.sizes, task.tolerance), member)
             search = when(begins, lambda: LocalSearch.begin(point, task, radius), search)
             start, alone = xp.where(begins, point.x[0], start), xp.where(begins, kind != NEAR, alone)
 
@@ -267,7 +269,8 @@ class PPSSQP:
         over = mine & search.over
         best = better_rows(state.best, search.best)
         agreement = when(leads, lambda: Agreement.none(xp), state.agreement)
-        agreement = agreement.after(over & alone, search.best, best, task.tol)
+        last = when(given_up, lambda: search.point, search.best)
+        agreement = agreement.after(over & alone, last, given_up, best, task)
         purse = state.purse.pay(LOCAL, asked, leads, task).reckon(LOCAL, over)
         return when(
             mine,
@@ -285,17 +288,18 @@ class PPSSQP:
         )
 
     def _next_start(self, state: State, task: Task, u: Array) -> tuple[Array, Population, Array, Array]:
-        """The kind of the next start, the member (one row), the point near the best one (d,), and the first radius."""
+        """The kind of the next start, the member (one row) or the new point (d,), and the first radius."""
         xp = namespace(state.best.f)
         population = state.de.population
         unvisited = state.visits.unvisited(population, task)
         early = state.purse.spent.sum() < EARLY * task.dimension
         kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.visits.count % len(KINDS)])
-        kind = xp.where(unvisited.any(), kind, NEAR)
+        kind = xp.where(unvisited.any(), kind, xp.where(early, NEW, NEAR))
         row = xp.where(kind == MEMBER, unvisited.argmax(), nth(unvisited, u[0]))
         close, reach = near(state.best.x[0], u[1:], task)
         radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), FIRST_RADIUS)
-        return kind, population.take(row[None]), close, radius
+        made = xp.where(kind == NEAR, close, inside(task, u[4 + task.dimension :]))
+        return kind, population.take(row[None]), made, radius
 
     # 3 DE
 

@@ -100,12 +100,17 @@ class Agreement:
     def none(cls, xp: Any = np) -> Agreement:
         return cls(xp.asarray(0), xp.asarray(0))
 
-    def after(self, over: Array, end: Population, best: Population, tol: float) -> Agreement:
-        """The same after a search, if it is `over`, that ended at a point (one row) when the best one was `best`."""
+    def after(self, over: Array, end: Population, given_up: Array, best: Population, task: Task) -> Agreement:
+        """The same after a search, if it is `over`, whose end and whose best point known (one row each) were these.
+
+        One that was given up ended at the best point if it was given up there; the others if the values are the same.
+        """
         xp = namespace(best.f)
         both = end.feasible[0] & best.feasible[0]
         apart = xp.abs(xp.where(both, end.f[0] - best.f[0], np.inf))
-        same = over & (apart <= 100.0 * tol * xp.maximum(1.0, xp.abs(best.f[0])))
+        equal = apart <= 100.0 * task.tol * xp.maximum(1.0, xp.abs(best.f[0]))
+        close = xp.abs((end.x[0] - best.x[0]) / widths(task)).max() < 2.0 * SAME
+        same = over & best.feasible[0] & (equal | (given_up & close))
         return Agreement(self.same + same, self.other + (over & ~same))
 
     @property

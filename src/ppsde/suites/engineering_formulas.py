@@ -321,6 +321,7 @@ def corrugated_bulkhead(x: Array) -> FGH:
     width, depth, length, thickness = x.T
     span = width + xp.sqrt(xp.abs(length**2 - depth**2))
     f = 5.885 * thickness * (width + length) / xp.maximum(span, SMALLEST_DIVISOR)
+    f = xp.where(span > SMALLEST_DIVISOR, f, np.inf)  # a bulkhead of no width has no weight per width
     g = [
         8.94 * span - thickness * depth * (0.4 * width + length / 6),
         2.2 * (8.94 * span) ** (4 / 3) - thickness * depth**2 * (0.2 * width + length / 12),
