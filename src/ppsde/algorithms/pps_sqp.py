@@ -9,9 +9,9 @@ that it neither explores nor refines.
   B  Repeat until the budget is spent, or the search has converged:
      1  Whose turn it is: that of each search whose credit pays for half of its next step, or else of the nearest to it.
      2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins: in turn at the best
-        member of DE's population far from all earlier starts and ends, near the best point known, and at any such
-        member; during the first 100 D evaluations at members, or new points, only. One that comes to an earlier end
-        is given up.
+        member of DE's population far from all earlier starts and ends, near the best point known, at any point of the
+        box, near the best point again; during the first 100 D evaluations at members only. One that comes to an
+        earlier end is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population. Its first turn completes the first
         population instead.
@@ -19,8 +19,8 @@ that it neither explores nor refines.
         best point known or at a member of the better half, in turn; epsilon falls by a tenth per generation.
      5  Each evaluation is taken from the credit of the search that made it, and credited to all by their shares. The
         first 100 D belong to LOCAL. After t > 100 D evaluations it has the share 0.9 (100 D / t)^(1/4), ES a tenth of
-        the rest, DE the others, the shares of LOCAL and ES weighted by trust: it doubles, up to 1, when a local search
-        or an evolution strategy has improved the best point, and else falls by 15 %, down to a quarter.
+        the rest, DE the others, all weighted by trust: it doubles, up to 1, when a local search, a cycle of DE or an
+        evolution strategy has improved the best point; else it falls by 15 %, for DE by 40 %, down to a quarter.
      6  Converged: local searches from starts of their own have ended at the best point ten times, or four times more
         often than elsewhere.
 
@@ -46,7 +46,7 @@ from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
 from ..parts.sizing import first_points, inside
 from ..parts.sqp import FIRST_RADIUS, LocalSearch, step, widths
-from ..parts.starts import Agreement, Visits, improves, near, nth
+from ..parts.starts import Agreement, Visits, improves, near
 from ..population import Population, better_rows, choose
 from ..streams import Dealt, Stream
 from .pps_de import PPSDE
@@ -55,11 +55,11 @@ from .pps_de import State as StateOfDE
 LOCAL, DE, ES = range(3)  # the searches
 ES_SHARE = 0.1  # of what LOCAL leaves
 BOLD, LEAST_TRUST = 2.0, 0.25  # factor of trust after a success; its smallest value
-DOUBT = 0.85  # factor of trust after a failure
+DOUBT = 0.85, 0.6, 0.85  # factors of trust after a failure
 EARLY = 100  # evaluations per variable in which LOCAL has nearly all
 GENERATIONS = 500  # NP is the budget divided by this, within limits
-MEMBER, ANY, NEAR, NEW = range(4)  # kinds of starts
-KINDS = (MEMBER, NEAR, ANY, NEAR)  # in turn
+MEMBER, NEAR, NEW = range(3)  # kinds of starts
+KINDS = (MEMBER, NEAR, NEW, NEAR)  # in turn
 NARROW = 0.05  # least radius of a local search that begins near the best point
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
 CLOSING = 0.9  # factor of ES's epsilon per generation
@@ -82,15 +82,20 @@ class Purse:
         """The shares of the next evaluations."""
         xp = namespace(self.credit)
         age = self.spent.sum() / (EARLY * task.dimension)
-        local = xp.where(age > 1.0, 0.9 * xp.maximum(age, 1.0) ** -0.25, 1.0)
-        rest = 1.0 - local
-        weights = xp.stack([local, (1.0 - ES_SHARE) * rest, ES_SHARE * rest]) * xp.where(age > 1.0, self.trust, 1.0)
-        return weights / weights.sum()
+        alone = xp.where(xp.arange(3) == LOCAL, 1.0, 0.0)
+        return xp.where(age > 1.0, self._weighted(xp.maximum(age, 1.0)), alone)
 
     def prospect(self, task: Task) -> Array:
-        """The share of DE in what is left of the budget, about."""
-        local = 0.9 * min(1.0, EARLY * task.dimension / task.max_evaluations) ** 0.25
-        return (1.0 - ES_SHARE) * (1.0 - local * self.trust[LOCAL])
+        """The share of DE in what is left of the budget, about: that at its end."""
+        xp = namespace(self.credit)
+        return self._weighted(xp.asarray(max(1.0, task.max_evaluations / (EARLY * task.dimension))))[DE]
+
+    def _weighted(self, age: Array) -> Array:
+        """The shares at an age of at least 1, weighted by trust."""
+        local = 0.9 * age**-0.25
+        rest = 1.0 - local
+        weights = namespace(age).stack([local, (1.0 - ES_SHARE) * rest, ES_SHARE * rest]) * self.trust
+        return weights / weights.sum()
 
     def turns(self, costs: np.ndarray) -> Array:
         """Whose turn it is (3,): that of each which can pay half of its next step, or of the one nearest to that."""
@@ -113,7 +118,7 @@ class Purse:
         """The purse with the trust in a search changed, if a part of that is `over`."""
         xp = namespace(self.credit)
         mine = (xp.arange(3) == search) & over
-        up, down = xp.minimum(BOLD * self.trust, 1.0), xp.maximum(DOUBT * self.trust, LEAST_TRUST)
+        up, down = xp.minimum(BOLD * self.trust, 1.0), xp.maximum(xp.asarray(DOUBT) * self.trust, LEAST_TRUST)
         changed = xp.where(self.gained, up, down)
         return replace(self, trust=xp.where(mine, changed, self.trust), gained=self.gained & ~mine)
 
@@ -223,8 +228,8 @@ class PPSSQP:
         d, trials, offspring = task.dimension, PPSDE().evaluations(state.population.size), offspring_size(task)
         # All numbers are drawn at once, whoever's turn it is, so that no draw depends on values.
         of_de = PPSDE().numbers(state.population.size, d)
-        numbers = Dealt(rng.uniform(5 + 2 * d + of_de), rng.normal(offspring * d + trials))
-        of_starts, of_cloud, z = numbers.uniform(4 + 2 * d), numbers.uniform(1)[0], numbers.normal(offspring, d)
+        numbers = Dealt(rng.uniform(4 + 2 * d + of_de), rng.normal(offspring * d + trials))
+        of_starts, of_cloud, z = numbers.uniform(3 + 2 * d), numbers.uniform(1)[0], numbers.normal(offspring, d)
 
         turns = state.purse.turns(np.array([d + 1.0, trials, offspring]))  # 1
         state = yield from self._local(state, task, turns[LOCAL], of_starts)
@@ -244,7 +249,7 @@ class PPSSQP:
         search, start, alone, asked = state.search, state.start, state.alone, xp.asarray(0)
         if xp is not np or begins:
             kind, member, made, radius = self._next_start(state, task, u)
-            is_made = (kind == NEAR) | (kind == NEW)
+            is_made = kind != MEMBER
             points = yield Ask(made[None], (begins & is_made)[None])
             asked = asked + (begins & is_made)
             point = choose(is_made[None], normalised(points, state.sizes, task.tolerance), member)
@@ -294,12 +299,11 @@ class PPSSQP:
         unvisited = state.visits.unvisited(population, task)
         early = state.purse.spent.sum() < EARLY * task.dimension
         kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.visits.count % len(KINDS)])
-        kind = xp.where(unvisited.any(), kind, xp.where(early, NEW, NEAR))
-        row = xp.where(kind == MEMBER, unvisited.argmax(), nth(unvisited, u[0]))
-        close, reach = near(state.best.x[0], u[1:], task)
+        kind = xp.where(unvisited.any() | (kind != MEMBER), kind, xp.where(early, NEW, NEAR))
+        close, reach = near(state.best.x[0], u, task)
         radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), FIRST_RADIUS)
-        made = xp.where(kind == NEAR, close, inside(task, u[4 + task.dimension :]))
-        return kind, population.take(row[None]), made, radius
+        made = xp.where(kind == NEAR, close, inside(task, u[3 + task.dimension :]))
+        return kind, population.take(unvisited.argmax()[None]), made, radius
 
     # 3 DE
 
@@ -312,7 +316,7 @@ class PPSSQP:
 
         completes = mine & ~state.complete
         goes = mine & state.complete
-        asked, population = xp.asarray(0), de.population
+        asked, population, cycle_over = xp.asarray(0), de.population, goes & False
         if xp is not np or completes:
             missing = completes & ~population.valid
             points = yield Ask(population.x, missing)
@@ -340,6 +344,7 @@ class PPSSQP:
                 except StopIteration as end:
                     evolved = end.value
                     break
+            cycle_over = goes & (evolved.cycle.number > de.cycle.number)
             de = when(goes, lambda: evolved, de)
 
         search, cloud = state.search, state.cloud
@@ -356,7 +361,7 @@ class PPSSQP:
                 search=search,
                 agreement=when(leads, lambda: Agreement.none(xp), state.agreement),
                 cloud=replace(cloud, leader=rescaled(cloud.leader)),
-                purse=state.purse.pay(DE, asked, leads, task),
+                purse=state.purse.pay(DE, asked, leads, task).reckon(DE, cycle_over),
                 best=better_rows(old, leader),
             ),
             state,

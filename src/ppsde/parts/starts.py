@@ -73,13 +73,6 @@ def near(best: Array, u: Array, task: Task) -> tuple[Array, Array]:
     return xp.clip(x, task.lower, task.upper), reach
 
 
-def nth(mask: Array, u: Array) -> Array:
-    """One of the places where the mask (n,) holds, drawn by a uniform number; any if there is none."""
-    xp = namespace(mask)
-    counts = xp.cumsum(mask)
-    return xp.minimum(xp.searchsorted(counts, xp.floor(u * counts[-1]) + 1.0), mask.shape[0] - 1)
-
-
 def improves(point: Population, best: Population) -> Array:
     """Whether a point, one row, is better than another one by enough to count."""
     xp = namespace(point.f)
