@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .algorithms import DEFAULT
 from .checkpoints.checkpoint import Checkpoint
 from .checkpoints.state_file import CheckpointError, naming
 from .constraints import Combined
@@ -35,7 +36,7 @@ def minimize(
     bounds: Any = None,
     *,
     constraints: Any = (),
-    method: str = "pps-de",
+    method: str = DEFAULT,
     max_evaluations: int | None = None,
     rng: Any = None,
     vectorized: bool = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .algorithms import DEFAULT
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
@@ -60,7 +61,7 @@ class Optimizer:
         self,
         bounds: Any,
         *,
-        method: str = "pps-de",
+        method: str = DEFAULT,
         n_ineq: int = 0,
         n_eq: int = 0,
         max_evaluations: int | None = None,

@@ -81,6 +81,9 @@ ALGORITHMS = Table(
 )
 
 
+DEFAULT = "pps-sqp"  # the method of `minimize`, `Optimizer`, `ppsde solve` and the SciPy front, unless one is named
+
+
 def make(method: str, options: Mapping[str, Any] | None = None) -> Any:
     """The algorithm of that name with the given settings."""
     if not isinstance(method, str) or method not in ALGORITHMS:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .. import __version__
-from ..algorithms import make
+from ..algorithms import DEFAULT, make
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..result import ConstraintReport
 
 PICTURES = (".png", ".svg", ".pdf")
-METHOD, ON_FAILURE = "pps-de", "penalise"  # unless given
+ON_FAILURE = "penalise"  # unless given
 FIXED = (
     *("method", "max_evaluations", "seed", "option", "target", "tol"),
     *("eval_timeout", "on_failure", "checkpoint"),
@@ -59,7 +59,7 @@ def add(group: Any) -> None:
         "ppsde solve beam.py:problem --resume beam.ppsde --workers 4",
     )
     parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
-    parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {METHOD})")
+    parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {DEFAULT})")
     parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
     parser.add_argument(
         "--target",
@@ -131,7 +131,7 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
     """Return method, options and seed, of the command line or of the run that is resumed."""
     if arguments.resume is None:
         seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-        return {"method": arguments.method or METHOD, "options": settings_of(arguments.option), "seed": seed}
+        return {"method": arguments.method or DEFAULT, "options": settings_of(arguments.option), "seed": seed}
     for name in FIXED:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
