@@ -46,7 +46,7 @@ DISAPPOINTING, ACCEPTABLE, GOOD = 0.1, 1e-4, 0.7  # shares of the predicted fall
 STEEP = 10.0  # a rise of so many times the predicted fall is a jump,
 NEARBY = 1e-4  # if it happens so close to the iterate
 AGAIN = 0.1  # radius of the trust region behind a new wall
-SLOW, NO_FALL = 1e-6, 1e-9  # relative falls of the merit function that are slow, and that are none
+SLOW, NO_FALL = 1e-6, 1e-12  # relative falls of the merit function that are slow, and that are none
 PATIENCE = 15.0  # the cost of trials without progress after which a search ends
 LEAST = 1e-300  # so that nothing is divided by zero
 

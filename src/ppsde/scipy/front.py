@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import check_int
 from ..constraints import as_list, constraints_of
+from ..engines.ending import CONVERGED as METHOD_CONVERGED
 from ..engines.ending import STOPPED
 from ..minimize import minimize
 from ..population import Population
@@ -69,7 +70,7 @@ def differential_evolution(
         variables that are not fixed by their bounds. The search has a population size of its own.
     tol, atol : float
         The run ends early when all of the population is feasible and the standard deviation of its values is at most
-        `atol + tol * abs(mean)`.
+        `atol + tol * abs(mean)`, or when the method itself has converged (see `minimize`); never if both are 0.
     rng, seed : None, int, SeedSequence, Generator or RandomState
     callback : callable
         `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
@@ -137,7 +138,7 @@ def differential_evolution(
         workers=workers,
         integrality=integer,
         options=None if isinstance(init, str) else {"population_size": max(SMALLEST_POPULATION, size)},
-        tol=0.0,  # the callback decides when the run has converged, as SciPy defines it
+        tol=None if tol or atol else 0.0,
     )
 
     message = message_of(found.status, found.message, after_generation.converged)
@@ -253,10 +254,10 @@ class Callback:
 
 def message_of(status: int, message: str, converged: bool) -> str:
     """Return SciPy's message for a run that ended with this status and message of `minimize`."""
+    if converged or status == METHOD_CONVERGED:
+        return CONVERGED
     if status > STOPPED:  # interrupted, or nothing but failures
         return message
-    if converged:
-        return CONVERGED
     return BY_CALLBACK if status == STOPPED else SPENT
 
 
