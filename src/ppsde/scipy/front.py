@@ -267,7 +267,7 @@ def last_population(
     """Return points and energies, best first; the best point of the run is first, if need be in place of the worst."""
     if population is None:
         return {"population": None, "population_energies": None}
-    ordered = population.sorted()
+    ordered = population.take(population.valid).sorted()
     energies = np.where(ordered.feasible, ordered.f, np.inf)
     if np.isnan(x).any():  # nothing but failures
         return {"population": ordered.x, "population_energies": energies}
