@@ -293,8 +293,8 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
 def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
     """With the same random numbers, NumPy and JAX make the same states, up to rounding; `converged` is one bool.
 
-    Each generation of JAX begins at the state of NumPy, so that roundings do not add up. Derivatives that an algorithm
-    takes by a `difference` multiply roundings by its inverse.
+    Derivatives by a `difference` multiply roundings by its inverse. If an algorithm has a setting of that name, more is
+    allowed for a small one, and each generation of JAX begins at the state of NumPy, so that roundings do not add up.
     """
     import jax
     import jax.numpy as jnp
@@ -318,10 +318,11 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
 
         tape = Tape.record(NumpyStream(3, 0, 0))
         state = _end(algorithm.start(task, tape), equalities)
-        _assert_agree(start(tape.draws), state, "generation 0", rounding)
+        traced = start(tape.draws)
+        _assert_agree(traced, state, "generation 0", rounding)
         for k in range(1, GENERATIONS + 1):
             tape = Tape.record(NumpyStream(3, 0, k))
-            before = jax.tree.map(jnp.asarray, as_tree(state))
+            before = traced if rounding == 1e-9 else jax.tree.map(jnp.asarray, as_tree(state))
             state = _end(algorithm.generation(state, task, tape), equalities)
             traced = generation(before, tape.draws)
             _assert_agree(traced, state, f"generation {k}", rounding)
