@@ -14,7 +14,8 @@ from ppsde.algorithm import Task
 from ppsde.algorithms.sqp import MultistartSQP, State
 from ppsde.arrays import bits
 from ppsde.engines.ending import CONVERGED
-from ppsde.engines.run import Run
+from ppsde.population import choose, evaluated, forgotten
+from ppsde.streams import NumpyStream
 from ppsde.suites import get
 
 METHOD = "sqp"
@@ -30,25 +31,34 @@ def two_basins(x: Any) -> Any:
     return np.minimum(((x + 2.5) ** 2).sum(), 1.0 + ((x - 2.5) ** 2).sum()), [-9.0 - x[0]], []
 
 
-def states(budget: int, **options: Any) -> list[State]:
-    """The states of a run on `two_basins`, one after each generation."""
-    run = Run(MultistartSQP(**options), Task(LOWER, UPPER, budget), seed=1, tolerance=1e-4)
-    found: list[State] = []
-    while not run.done:
-        f, g, _ = zip(*map(two_basins, run.wanted), strict=True)
-        run.supply(np.array(f), np.array(g), np.zeros((len(f), 0)))
-        if run.state is not None and (not found or run.state is not found[-1]):
-            found.append(run.state)
+def end_of(coroutine: Any) -> State:
+    request = next(coroutine)
+    while True:
+        f, g, _ = zip(*map(two_basins, request.x), strict=True)
+        points = evaluated(request.x, np.array(f), np.array(g), np.zeros((len(f), 0)), 1e-4)
+        try:
+            request = coroutine.send(choose(request.wanted, points, forgotten(points)))
+        except StopIteration as end:
+            state: State = end.value
+            return state
+
+
+def states(generations: int, budget: int = 1000, **options: Any) -> list[State]:
+    """The first states of a run on `two_basins`."""
+    settings, task = MultistartSQP(**options), Task(LOWER, UPPER, budget)
+    found = [end_of(settings.start(task, NumpyStream(1)))]
+    for k in range(1, generations + 1):
+        found.append(end_of(settings.generation(found[-1], task, NumpyStream(1, 0, k))))
     return found
 
 
 def test_the_first_points_are_twice_the_variables_but_at_most_a_quarter_of_the_budget() -> None:
-    assert [states(budget)[0].population.size for budget in (4, 12, 100)] == [2, 3, 4]
-    assert states(100, population_size=9)[0].population.size == 9
+    assert [states(0, budget)[0].population.size for budget in (4, 12, 100)] == [2, 3, 4]
+    assert states(0, population_size=9)[0].population.size == 9
 
 
 def test_searches_begin_at_members_best_first_and_then_at_new_points() -> None:
-    seen = states(600)
+    seen = states(90)
     members = seen[0].population
     begun = [state for before, state in pairwise(seen) if before.search.over]
     assert begun[0].start.tolist() == members.x[0].tolist()
@@ -59,7 +69,7 @@ def test_searches_begin_at_members_best_first_and_then_at_new_points() -> None:
 
 
 def test_ends_take_the_places_of_the_worst_and_the_best_is_a_member() -> None:
-    seen = states(600)
+    seen = states(90)
     for before, after in pairwise(seen):
         assert (np.diff(after.population.f) >= 0).all()
         assert after.population.f[0] <= before.population.f[0]
@@ -69,7 +79,7 @@ def test_ends_take_the_places_of_the_worst_and_the_best_is_a_member() -> None:
 
 
 def test_a_search_that_comes_to_an_earlier_end_is_given_up_there() -> None:
-    seen = states(600)
+    seen = states(90)
     last = seen[-1].visits
     starts, ends = (np.isfinite(v).all(axis=1).sum() for v in (last.starts, last.ends))
     assert starts == min(int(last.count), 64) > ends >= 2
