@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, one_of_each, order, when
+from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, one_of_each, order, repeated_while, when
 
 
 @dataclass(frozen=True)
@@ -147,3 +147,17 @@ def test_a_traced_program_holds_a_barrier_where_something_is_to_be_computed_once
     jax = pytest.importorskip("jax")
     program = str(jax.make_jaxpr(jax.vmap(lambda v: once(v + 1.0, v * 2.0)))(jax.numpy.arange(2.0)))
     assert "optimization_barrier" in program
+
+
+def test_a_step_is_repeated_while_the_condition_holds(xp: Any) -> None:
+    assert int(repeated_while(lambda v: v < 100, lambda v: 2 * v, xp.asarray(3))) == 192
+    assert int(repeated_while(lambda v: v < 100, lambda v: 2 * v, xp.asarray(100))) == 100, "not once"
+    start = (xp.asarray(0), xp.asarray([1.0, 2.0]))
+    count, row = repeated_while(lambda at: at[0] < 3, lambda at: (at[0] + 1, at[1] * 2), start)
+    assert int(count) == 3 and row.tolist() == [8, 16]
+
+
+def test_each_run_of_a_batch_repeats_as_often_as_it_needs() -> None:
+    jax = pytest.importorskip("jax")
+    doubled = jax.jit(jax.vmap(lambda v: repeated_while(lambda w: w < 100, lambda w: 2 * w, v)))
+    assert doubled(np.array([3, 60, 200])).tolist() == [192, 120, 200]

@@ -13,7 +13,8 @@ from scipy import stats
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.algorithm import Ask, Task
-from ppsde.algorithms.emages import Mutation, gradient_repair, jacobian, probes, recombination, residual
+from ppsde.algorithms.emages import gradient_repair, jacobian, probes, residual
+from ppsde.parts.matrix_adaptation import Mutation, recombination
 from ppsde.population import Population, choose, evaluated, forgotten
 
 # Matrix adaptation: weights and rates by hand, a step by hand, draws by law, and what must teach nothing.

@@ -13,7 +13,7 @@ from scipy import stats
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.arrays import bits
-from ppsde.streams import JaxStream, NumpyStream, Tape, root_key, seed_from
+from ppsde.streams import Dealt, JaxStream, NumpyStream, Tape, root_key, seed_from
 
 SIZE = 20_000
 
@@ -154,6 +154,25 @@ def test_a_tape_replays_what_it_recorded_and_refuses_another_shape() -> None:
     assert bits(replayed.uniform(2, 3)) == bits(given[0])
     with pytest.raises(ValueError, match=r"the tape holds draws of shape \(4,\) here; \(5,\) was asked for"):
         replayed.normal(5)
+
+
+def test_dealt_numbers_come_in_order_each_law_by_itself(stream_at: Any) -> None:
+    drawn = stream_at(1)
+    uniform, normal = drawn.uniform(9), drawn.normal(4)
+    dealt = Dealt(uniform, normal)
+    first, z, second, single = dealt.uniform(2, 3), dealt.normal(4), dealt.uniform(2), dealt.uniform()
+    assert [v.shape for v in (first, z, second, single)] == [(2, 3), (4,), (2,), ()]
+    assert bits(first) + bits(second) + bits(single) == bits(uniform) and bits(z) == bits(normal)
+
+
+def test_more_numbers_than_were_dealt_are_refused() -> None:
+    dealt = Dealt(np.arange(5.0), np.arange(2.0))
+    assert dealt.uniform(0, 3).shape == (0, 3) and dealt.normal(2).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="6 uniform numbers are asked for, but only 5 are left"):
+        dealt.uniform(2, 3)
+    with pytest.raises(ValueError, match="1 normal numbers are asked for, but only 0 are left"):
+        dealt.normal(1)
+    assert dealt.uniform(5).tolist() == [0, 1, 2, 3, 4], "a refusal deals nothing"
 
 
 def test_a_seed_is_made_from_what_users_pass() -> None:

@@ -278,7 +278,7 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
             for name, old in before.items()
             if not isinstance(old, Population | Fixed) and any(_leaves(old))  # a fixed rule is not adaptive
         }
-        for k in range(1, 80):
+        for k in range(1, 200):
             if adaptive <= moved:
                 break
             state = _end(algorithm.generation(state, task, NumpyStream(1, 0, k)), values)
@@ -287,17 +287,22 @@ def check_adaptive_parts_change(algorithm: Algorithm) -> None:
                 if any(bits(a) != bits(b) for (_, a), (_, b) in pairs):
                     moved.add(name)
     still = [name for name in before if name in adaptive - moved]
-    assert not still, f"never changed in 80 generations: {', '.join(still)}"
+    assert not still, f"never changed in 200 generations: {', '.join(still)}"
 
 
 def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
-    """With the same random numbers, NumPy and JAX make the same states, up to rounding; `converged` is one bool."""
+    """With the same random numbers, NumPy and JAX make the same states, up to rounding; `converged` is one bool.
+
+    Derivatives by a `difference` multiply roundings by its inverse. If an algorithm has a setting of that name, more is
+    allowed for a small one, and each generation of JAX begins at the state of NumPy, so that roundings do not add up.
+    """
     import jax
     import jax.numpy as jnp
 
     from .engines.compiled import float64
     from .engines.tracing import as_tree
 
+    rounding = max(1e-9, 1e-13 / getattr(algorithm, "difference", 1.0))
     with float64(), np.errstate(all="ignore"):
         task = replace(_task(1000), tol=1e-8)
         jax_task = replace(task, lower=jnp.asarray(LOWER), upper=jnp.asarray(UPPER))
@@ -314,25 +319,26 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
         tape = Tape.record(NumpyStream(3, 0, 0))
         state = _end(algorithm.start(task, tape), equalities)
         traced = start(tape.draws)
-        _assert_agree(traced, state, "generation 0")
+        _assert_agree(traced, state, "generation 0", rounding)
         for k in range(1, GENERATIONS + 1):
             tape = Tape.record(NumpyStream(3, 0, k))
+            before = traced if rounding == 1e-9 else jax.tree.map(jnp.asarray, as_tree(state))
             state = _end(algorithm.generation(state, task, tape), equalities)
-            traced = generation(traced, tape.draws)
-            _assert_agree(traced, state, f"generation {k}")
+            traced = generation(before, tape.draws)
+            _assert_agree(traced, state, f"generation {k}", rounding)
             if isinstance(algorithm, Converging):
                 for answer in (algorithm.converged(state), jax.jit(algorithm.converged)(traced)):
                     assert np.asarray(answer).dtype == bool and np.shape(answer) == (), "converged is not a single bool"
 
 
-def _assert_agree(traced: Any, state: Any, when: str) -> None:
+def _assert_agree(traced: Any, state: Any, when: str, rounding: float) -> None:
     """Assert that the states of JAX and NumPy are the same, up to rounding."""
     apart = {path: np.abs(np.asarray(b) - a) for (path, a), (_, b) in _pairs(state, traced) if path.endswith(".x")}
     for (path, a), (_, b) in _pairs(state, traced):
         # An equality is a sum of variables here: it may differ by as much as its point differs.
         point, _, name = path.rpartition(".")
         moved = apart[f"{point}.x"].sum(axis=1).max() if name == "h" else 0.0
-        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12 + moved, err_msg=f"{path}, {when}")
+        np.testing.assert_allclose(b, a, rtol=rounding, atol=1e-3 * rounding + moved, err_msg=f"{path}, {when}")
 
 
 def check_a_run_in_a_compiled_batch_equals_the_run_alone(algorithm: Algorithm) -> None:

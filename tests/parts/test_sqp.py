@@ -1,0 +1,566 @@
+"""The local search: its formulas by hand, whole searches beside SciPy's, and what it asks for on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from ppsde.algorithm import Ask, Task
+from ppsde.arrays import bits
+from ppsde.parts.sqp import (
+    AGAIN,
+    AIM,
+    COARSE,
+    FARTHEST_INSIDE,
+    FIRST_PENALTY,
+    INSIDE,
+    LARGEST_PENALTY,
+    LocalSearch,
+    Model,
+    by_constraint,
+    damped_update,
+    farther_inside,
+    learnt,
+    merits,
+    next_penalty,
+    outside_by_rounding,
+    probes,
+    residuals,
+    step,
+    unchanged,
+    walled,
+    widths,
+)
+from ppsde.population import Population, choose, evaluated, forgotten
+
+Function = Callable[[Any], tuple[Any, list[Any], list[Any]]]  # of x (d, n): f (n,), a list of g (n,), a list of h (n,)
+
+
+def points_of(fun: Function, x: Any, tolerance: float) -> Population:
+    f, g, h = fun(x.T)
+    xp = np if isinstance(x, np.ndarray) else pytest.importorskip("jax").numpy
+    none = xp.zeros((len(x), 0))
+    columns = (xp.stack([c + 0.0 * x[:, 0] for c in values], axis=1) if values else none for values in (g, h))
+    return evaluated(x, f + 0.0 * x[:, 0], *columns, tolerance)
+
+
+@dataclass
+class Walk:
+    """A search, step by step, and what it asked for."""
+
+    task: Task
+    searches: list[LocalSearch]
+    asked: list[list[Ask]]  # in each step
+
+    @property
+    def end(self) -> LocalSearch:
+        return self.searches[-1]
+
+    @property
+    def costs(self) -> list[int]:
+        return [sum(int(ask.wanted.sum()) for ask in asks) for asks in self.asked]
+
+
+def stepped(
+    search: LocalSearch, fun: Function, task: Task, wanted: bool = True, fails: Callable[[Any], Any] | None = None
+) -> tuple[LocalSearch, list[Ask]]:
+    coroutine = step(search, task, np.bool_(wanted))
+    request, asked = next(coroutine), []
+    while True:
+        asked.append(request)
+        assert (request.x[request.wanted] >= task.lower).all() and (request.x[request.wanted] <= task.upper).all()
+        points = points_of(fun, request.x, float(task.tolerance))
+        counts = request.wanted if fails is None else request.wanted & ~fails(request.x)
+        try:
+            request = coroutine.send(choose(counts, points, forgotten(points)))
+        except StopIteration as end:
+            return end.value, asked
+
+
+def walk(
+    fun: Function,
+    box: Sequence[tuple[float, float]],
+    x0: Sequence[float],
+    tolerance: float = 1e-8,
+    fails: Callable[[Any], Any] | None = None,
+) -> Walk:
+    lower, upper = np.array(box, float).T
+    task = Task(lower, upper, 10**6, tolerance=tolerance)
+    search = LocalSearch.begin(points_of(fun, np.array([x0], float), tolerance), task)
+    searches, asked = [search], []
+    while not search.over:
+        assert len(asked) < 500, "it does not end"
+        search, asks = stepped(search, fun, task, fails=fails)
+        searches.append(search)
+        asked.append(asks)
+    return Walk(task, searches, asked)
+
+
+def begun(fun: Function, x0: Sequence[float], task: Task) -> LocalSearch:
+    return LocalSearch.begin(points_of(fun, np.array([x0], float), float(task.tolerance)), task)
+
+
+@pytest.fixture(autouse=True)
+def no_warnings_of_numpy() -> Iterator[None]:
+    """As in a run: infinite scales are compared and selected."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+# Problems of our own
+
+
+def sphere(x: Any) -> Any:
+    return ((x - 0.3) ** 2).sum(axis=0), [], []
+
+
+def valley(x: Any) -> Any:
+    """Rosenbrock's."""
+    return (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2, [], []
+
+
+def linear(x: Any) -> Any:
+    return -3 * x[0] - 2 * x[1], [x[0] + x[1] - 4, x[0] + 3 * x[1] - 6], []
+
+
+def circle(x: Any) -> Any:
+    return x[0] ** 2, [], [x[0] ** 2 + x[1] ** 2 - 4]
+
+
+def wavy(x: Any) -> Any:
+    return np.exp(x[0]) + x[1] ** 2 + np.sin(x[2]), [1 - x[0] * x[1], x[2] ** 2 + x[0] - 2], []
+
+
+def fourth(x: Any) -> Any:
+    f = (x[0] - 2) ** 4 + (x[1] - 1) ** 2 + (x[2] - x[3]) ** 2 + x[3]
+    return f, [x[0] ** 2 + x[1] ** 2 - 3, 0.2 - x[2]], [x[0] * x[3] + x[2] - 2]
+
+
+def logarithms(x: Any) -> Any:
+    f = -np.log(1 + x).sum(axis=0) + 0.1 * (x**2).sum(axis=0) + 0.02 * x[1] - 0.03 * x[2]
+    return f, [x.sum(axis=0) - 2.5], [x[0] * x[1] * x[2] * x[3] - 0.1]
+
+
+def bowl(x: Any) -> Any:
+    """Of six variables, outside a ball and below a plane."""
+    k = np.arange(1, 7).reshape(6, *[1] * (x.ndim - 1))
+    return (k * (x - 0.1 * k) ** 2).sum(axis=0), [2 - (x**2).sum(axis=0), x.sum(axis=0) - 2.2], []
+
+
+SMOOTH: dict[str, tuple[Function, list[tuple[float, float]], list[float]]] = {
+    "wavy": (wavy, [(-2, 4)] * 3, [1, 2, 0.5]),
+    "fourth": (fourth, [(0, 5)] * 4, [1, 1, 1, 1]),
+    "logarithms": (logarithms, [(0, 3)] * 4, [0.5, 0.6, 0.7, 0.9]),
+    "bowl": (bowl, [(-1, 2)] * 6, [0.9, 0.2, 0.3, 0.4, 0.1, 0.6]),
+}
+
+
+# Pieces by hand
+
+BOX = Task(np.array([0.0, -1.0]), np.array([2.0, 3.0]), 100, tolerance=0.25)
+
+
+def test_probes_go_forward_and_backward_at_the_upper_bound() -> None:
+    assert probes(np.array([1.0, 1.0]), BOX, 0.125).tolist() == [[1.25, 1.0], [1.0, 1.5]]
+    assert probes(np.array([1.875, 3.0]), BOX, 0.125).tolist() == [[1.625, 3.0], [1.875, 2.5]]
+
+
+def test_probes_stay_in_a_box_of_no_width_and_move_by_more_than_rounding() -> None:
+    fixed = Task(np.array([0.0, 5.0]), np.array([1.0, 5.0]), 100)
+    assert probes(np.array([0.5, 5.0]), fixed, 0.25).tolist() == [[0.75, 5.0], [0.5, 5.0]]
+    assert widths(fixed).tolist() == [1.0, 1.0] and widths(BOX).tolist() == [2.0, 4.0]
+    far = Task(np.array([1e9]), np.array([1e9 + 1.0]), 100)
+    assert probes(np.array([1e9]), far, 1e-12).tolist() == [[1e9 + 1.0]]
+
+
+def test_unchanged_is_a_probe_at_which_nothing_differs() -> None:
+    def plain(x: Any) -> Any:
+        return x[0], [x[1]], [x[2]]
+
+    point = points_of(plain, np.zeros((1, 4)), 0.0)
+    measured = points_of(plain, np.eye(4), 0.0)
+    assert unchanged(measured, point).tolist() == [False, False, False, True]
+
+
+def test_derivatives_are_by_differences_and_scales_are_their_largest() -> None:
+    def plain(x: Any) -> Any:
+        return 3 * x[0] - 8 * x[1], [x[0] + x[1]], [0 * x[0]]
+
+    search = begun(plain, [1.0, 1.0], BOX)
+    measured = points_of(plain, probes(np.array([1.0, 1.0]), BOX, 0.125), 0.25)
+    model = learnt(search, measured, widths(BOX)).model
+    # In coordinates in which the box has width 1.
+    np.testing.assert_allclose(model.gradient, [6, -32])
+    np.testing.assert_allclose(model.jacobian, [[2, 4], [0, 0]])
+    assert model.f_scale == 32 and model.c_scale.tolist() == [4, np.inf] and model.B.tolist() == np.eye(2).tolist()
+
+
+def test_scales_grow_at_once_and_fall_slowly() -> None:
+    def plain(slope: float) -> Function:
+        return lambda x: (slope * x[0], [slope * x[1]], [])
+
+    search = begun(plain(1.0), [1.0, 1.0], BOX)
+    at = probes(np.array([1.0, 1.0]), BOX, 0.125)
+    for slope, f_scale, c_scale in [(10.0, 20.0, 40.0), (1.0, 6.0, 12.0), (100.0, 200.0, 400.0)]:
+        search = replace(search, point=points_of(plain(slope), np.array([[1.0, 1.0]]), 0.25))
+        search = learnt(search, points_of(plain(slope), at, 0.25), widths(BOX))
+        np.testing.assert_allclose([search.model.f_scale, *search.model.c_scale], [f_scale, c_scale])
+
+
+def test_the_update_is_that_of_broyden_fletcher_goldfarb_and_shanno() -> None:
+    B, s, y = np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0]), np.array([3.0, 1.0])
+    # B s = (2, 1), s'Bs = 3, s'y = 4: B - (4 2; 2 1) / 3 + (9 3; 3 1) / 4.
+    expected = [[2 - 4 / 3 + 9 / 4, -2 / 3 + 3 / 4], [-2 / 3 + 3 / 4, 1 - 1 / 3 + 1 / 4]]
+    updated = damped_update(B, s, y, np.False_)
+    np.testing.assert_allclose(updated, expected, rtol=1e-14)
+    np.testing.assert_allclose(updated @ s, y, rtol=1e-14)
+
+
+def test_the_update_is_damped_where_curvature_is_lost() -> None:
+    # s'y = -1 and s'Bs = 1: theta = 0.98 / 2, so r = -0.49 + 0.51 = 0.02 of s.
+    updated = damped_update(np.eye(2), np.array([1.0, 0.0]), np.array([-1.0, 0.0]), np.False_)
+    np.testing.assert_allclose(updated, [[0.02, 0], [0, 1]], rtol=1e-13)
+
+
+def test_b_is_scaled_by_the_first_move() -> None:
+    s, y = np.array([1.0, 0.0]), np.array([5.0, 0.0])
+    np.testing.assert_allclose(damped_update(np.eye(2), s, y, np.True_), [[5, 0], [0, 5]])
+    np.testing.assert_allclose(damped_update(np.eye(2), s, y, np.False_), [[5, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("s", "y"), [([0.0, 0.0], [1.0, 1.0]), ([1.0, 0.0], [np.nan, 0.0]), ([1e-13, 0.0], [1.0, 1.0])]
+)
+@pytest.mark.parametrize("first", [False, True])
+def test_a_move_that_teaches_nothing_leaves_b(s: list[float], y: list[float], first: bool) -> None:
+    B = np.array([[2.0, 0.5], [0.5, 1.0]])
+    updated = damped_update(B, np.array(s), np.array(y), np.bool_(first))
+    np.testing.assert_allclose(updated / updated[0, 0], B / B[0, 0])
+
+
+def test_b_stays_positive_definite() -> None:
+    rng = np.random.default_rng(1)
+    lost = 0
+    for k in range(300):
+        M = rng.normal(size=(4, 4))
+        B, s, y = M @ M.T + 0.01 * np.eye(4), rng.normal(size=4), 3 * rng.normal(size=4)
+        lost += s @ y < 0
+        assert np.linalg.eigvalsh(damped_update(B, s, y, np.bool_(k % 2))).min() > 0
+    assert lost > 100, "the hard case was tried"
+
+
+def with_scales(search: LocalSearch, f_scale: float, c_scale: list[float]) -> LocalSearch:
+    return replace(search, model=replace(search.model, f_scale=np.float64(f_scale), c_scale=np.array(c_scale)))
+
+
+def test_residuals_and_merits_by_hand() -> None:
+    def plain(x: Any) -> Any:
+        return 6 + 0 * x[0], [2 + 0 * x[0], -8 + 0 * x[0]], [-3 + 0 * x[0]]
+
+    search = with_scales(begun(plain, [1.0, 1.0], BOX), 2.0, [4.0, 4.0, 2.0])
+    rows = residuals(np.array([0.5, -2.0, -1.5]), search, 2, BOX)
+    band = AIM * 0.25 / 2
+    np.testing.assert_allclose(rows, [0.5 + INSIDE, -2 + INSIDE, -1.5 - band, 1.5 - band], rtol=1e-14)
+    # f / 2 and ten times what is missed.
+    np.testing.assert_allclose(merits(search.point, search, BOX), [3 + 10 * (0.5 + INSIDE + 1.5 - band)], rtol=1e-14)
+
+
+def test_a_constraint_without_gradient_counts_as_met() -> None:
+    def plain(x: Any) -> Any:
+        return 6 + 0 * x[0], [2 + 0 * x[0]], [9 + 0 * x[0]]
+
+    search = with_scales(begun(plain, [1.0, 1.0], BOX), 2.0, [np.inf, np.inf])
+    assert residuals(np.zeros(2), search, 1, BOX).tolist() == [-1, -1, -1]
+    assert merits(search.point, search, BOX).tolist() == [3]
+
+
+def test_multipliers_of_equalities_are_differences_of_their_rows() -> None:
+    point = Population(np.zeros((1, 2)), np.zeros(1), np.zeros(1), np.zeros((1, 1)), np.zeros((1, 2)))
+    assert by_constraint(np.array([1.0, 2.0, 3.0, 5.0, 4.0]), point).tolist() == [1, -3, -1]
+
+
+@pytest.mark.parametrize(
+    ("penalty", "multiplier", "missed", "missed_now", "expected"),
+    [
+        (100.0, 99.5, 1.0, 5.0, 1000.0),  # held constraints back
+        (100.0, 99.5, 0.1, 5.0, 100.0),  # but missed them by little
+        (100.0, 50.0, 1.0, 5.0, 100.0),
+        (100.0, 5.0, 0.0, 5.0, 30.0),  # far above the multiplier
+        (FIRST_PENALTY, 0.0, 0.0, 0.0, FIRST_PENALTY),
+        (LARGEST_PENALTY, LARGEST_PENALTY, 1.0, 1.0, LARGEST_PENALTY),
+    ],
+)
+def test_the_next_penalty(penalty: float, multiplier: float, missed: float, missed_now: float, expected: float) -> None:
+    found = next_penalty(np.float64(penalty), np.array([0.0, multiplier]), np.float64(missed), np.float64(missed_now))
+    assert found == pytest.approx(expected)
+
+
+def test_the_penalty_without_constraints_falls() -> None:
+    assert next_penalty(np.float64(100.0), np.zeros(0), np.float64(0), np.float64(0)) == pytest.approx(30)
+
+
+def test_constraints_missed_by_rounding_are_aimed_at_from_farther_inside() -> None:
+    def plain(x: Any) -> Any:
+        return 0 * x[0], [1e-8 + 0 * x[0], 1.0 + 0 * x[0], -1.0 + 0 * x[0]], [-0.25 - 1e-8 + 0 * x[0]]
+
+    search = with_scales(begun(plain, [1.0, 1.0], BOX), 1.0, [1.0] * 4)
+    outside = outside_by_rounding(search.point, search, BOX)
+    assert outside.tolist() == [True, False, False, True]
+    np.testing.assert_allclose(farther_inside(search, outside), [10 * INSIDE, INSIDE, INSIDE, 10 * INSIDE])
+    deep = replace(search, inside=np.full(4, 0.5 * FARTHEST_INSIDE))
+    np.testing.assert_allclose(farther_inside(deep, outside), np.array([1, 0.5, 0.5, 1]) * FARTHEST_INSIDE)
+
+
+def test_a_wall_stands_before_the_variable_that_makes_the_jump() -> None:
+    def cliff(x: Any) -> Any:
+        return np.where(x[0] > 1.0, 50.0, 0.0), [], []
+
+    search = replace(begun(cliff, [1.0, 1.0], BOX), fall=np.float64(-50.0))
+    change = np.array([0.5, -0.5])
+    parts = points_of(cliff, search.point.x + np.diag(change), 0.25)
+    after = walled(search, parts, change, BOX)
+    assert after.upper.tolist() == [1.0, 3.0] and after.lower.tolist() == [0.0, -1.0] and after.radius == AGAIN
+    same = walled(search, forgotten(parts), change, BOX)
+    assert same.upper.tolist() == [2.0, 3.0] and same.radius == search.radius
+
+
+# Whole searches
+
+
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_the_sphere_is_solved_in_a_few_moves(d: int) -> None:
+    walked = walk(sphere, [(-5, 5)] * d, [4, -3, 2, 1, 0, -1, -2, -4][:d])
+    np.testing.assert_allclose(walked.end.best.x, 0.3, atol=1e-5)
+    assert walked.end.best.f[0] < 1e-10 and sum(walked.costs) < 10 * (d + 1)
+
+
+def test_a_curved_valley_is_followed_to_its_end() -> None:
+    walked = walk(valley, [(-5, 5)] * 2, [-1.2, 1])
+    assert walked.end.best.f[0] < 1e-6 and sum(walked.costs) < 300
+
+
+def test_a_linear_program_is_solved_at_its_vertex() -> None:
+    walked = walk(linear, [(0, 3), (0, 5)], [0.5, 0.5])
+    np.testing.assert_allclose(walked.end.best.x, [[3, 1]], atol=1e-6)
+    assert walked.end.best.feasible.all() and sum(walked.costs) < 30
+
+
+def test_a_circle_is_reached_and_followed() -> None:
+    walked = walk(circle, [(-5, 5)] * 2, [2.5, 1.0])
+    np.testing.assert_allclose(walked.end.best.x, [[0, 2]], atol=1e-4)
+    assert walked.end.best.feasible.all() and walked.end.best.f[0] < 1e-8
+
+
+def by_scipy(method: str, fun: Function, box: list[tuple[float, float]], x0: list[float]) -> float:
+    def part(k: int) -> Callable[[Any], Any]:
+        return lambda v: np.array([np.asarray(c) for c in fun(v)[k]]).ravel()
+
+    _, g, h = fun(np.array(x0, float))
+    constraints = [optimize.NonlinearConstraint(part(1), -np.inf, 0)] if g else []
+    constraints += [optimize.NonlinearConstraint(part(2), 0, 0)] if h else []
+    options = {"SLSQP": {"ftol": 1e-12, "maxiter": 500}, "trust-constr": {"gtol": 1e-9, "xtol": 1e-11, "maxiter": 500}}
+    found = optimize.minimize(
+        lambda v: float(fun(v)[0]), x0, bounds=box, constraints=constraints, method=method, options=options[method]
+    )
+    assert all(np.all(part(1)(found.x) < 1e-6) for _ in g) and all(np.all(abs(part(2)(found.x)) < 1e-6) for _ in h)
+    return float(found.fun)
+
+
+@pytest.mark.filterwarnings("ignore:delta_grad == 0.0", "ignore:Equality and inequality")
+@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_problems_end_where_those_of_scipy_do(name: str, method: str) -> None:
+    end = walk(*SMOOTH[name]).end.best
+    assert end.feasible[0]
+    assert end.f[0] == pytest.approx(by_scipy(method, *SMOOTH[name]), rel=2e-6, abs=2e-6)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_ends_are_strictly_feasible(name: str) -> None:
+    """And not only by a tolerance: the iterate itself, where the search ended, too."""
+    for tolerance in (1e-4, 1e-8):
+        end = walk(*SMOOTH[name], tolerance=tolerance).end
+        for point in (end.best, end.point):
+            assert (point.g <= 0).all() and (abs(point.h) <= tolerance).all()
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_units_of_objective_and_constraints_do_not_matter(factor: float) -> None:
+    def scaled(x: Any) -> Any:
+        f, g, h = wavy(x)
+        return f * factor, [g[0] * factor, g[1] / factor], h
+
+    plain, other = walk(*SMOOTH["wavy"]), walk(scaled, *SMOOTH["wavy"][1:])
+    np.testing.assert_allclose(other.end.best.x, plain.end.best.x, atol=1e-4)
+    assert other.end.best.f[0] == pytest.approx(plain.end.best.f[0] * factor, rel=1e-6)
+
+
+def test_infeasible_starts_come_to_feasible_ends() -> None:
+    rng = np.random.default_rng(3)
+    for name, (fun, box, _) in SMOOTH.items():
+        lower, upper = np.array(box, float).T
+        ends = [walk(fun, box, rng.uniform(lower, upper).tolist()).end.best for _ in range(6)]
+        assert sum(bool(end.feasible[0]) for end in ends) >= 4, name
+
+
+def test_constraints_that_contradict_each_other_end_where_they_are_missed_least() -> None:
+    def torn(x: Any) -> Any:
+        return (x[1] - 1) ** 2, [x[0] ** 2 + 1 + 0 * x[1]], []
+
+    end = walk(torn, [(-2, 3)] * 2, [2, -1]).end
+    assert end.over and not end.best.feasible[0]
+    np.testing.assert_allclose(end.best.x[0, 0], 0, atol=1e-3)
+
+
+# Steps and jumps
+
+
+def rounded(x: Any) -> Any:
+    k = np.round(x[0])
+    return (k - 4) ** 2 + (x[1] - 1.3) ** 2 + 0.3 * k * x[1], [], []
+
+
+def test_a_rounded_variable_is_led_over_its_steps() -> None:
+    walked = walk(rounded, [(-10, 10)] * 2, [-3.2, 5])
+    # With k = 4: (x1 - 1.3)^2 + 1.2 x1 is least at 0.7. No other k has less.
+    best = min(rounded(np.array([k, 1.3 - 0.15 * k]))[0] for k in range(-10, 11))
+    assert walked.end.best.f[0] == pytest.approx(best, abs=1e-6)
+    again = [asks[1] for asks in walked.asked if asks[1].x.shape[0] == 2 and asks[1].wanted[0]]
+    assert again and not again[0].wanted[1], "coarse differences were made, of that variable alone"
+
+
+def test_flat_variables_are_probed_again_with_wider_differences_only() -> None:
+    task = Task(np.full(2, -10.0), np.full(2, 10.0), 1000)
+    _, asked = stepped(begun(rounded, [-3.6, 5.0], task), rounded, task)
+    fine, coarse, trial = asked
+    assert fine.wanted.tolist() == [True, True] and trial.x.shape == (1, 2)
+    assert coarse.wanted.tolist() == [True, False] and coarse.x[0, 0] == pytest.approx(-3.6 + 20 * COARSE[0])
+    # From -3.4 to -2.8 it is flat too.
+    _, asked = stepped(begun(rounded, [-3.4, 5.0], task), rounded, task)
+    assert asked[2].wanted.tolist() == [True, False] and asked[2].x[0, 0] == pytest.approx(-3.4 + 20 * COARSE[1])
+    narrow = replace(begun(rounded, [-3.2, 5.0], task), radius=np.float64(0.02))
+    _, asked = stepped(narrow, rounded, task)
+    assert [ask.x.shape[0] for ask in asked] == [2, 1], "none in a narrow trust region"
+
+
+def jumping(x: Any) -> Any:
+    return (x[0] - 1) ** 2 + (x[1] - 2) ** 2 + np.where(x[0] > 0.5, 100.0, 0.0), [], []
+
+
+def test_a_jump_gets_a_wall_and_the_other_variables_are_refined() -> None:
+    end = walk(jumping, [(-3, 3)] * 2, [-2, -1]).end
+    assert end.upper[0] == pytest.approx(0.5, abs=1e-3) and end.upper[0] <= 0.5 and end.upper[1] == 3
+    assert end.best.f[0] == pytest.approx(0.25, abs=1e-3) and end.best.x[0, 1] == pytest.approx(2, abs=1e-4)
+
+
+# Points without values
+
+
+def test_a_search_that_begins_without_values_is_over_at_once() -> None:
+    point = forgotten(points_of(sphere, np.zeros((1, 2)), 0.0))
+    search = LocalSearch.begin(point, BOX)
+    assert search.over
+    after, asked = stepped(search, sphere, BOX)
+    assert after.over and not any(ask.wanted.any() for ask in asked)
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_probe_without_values_ends_the_search(row: int) -> None:
+    start = np.array([1.0, 1.0])
+    after, asked = stepped(begun(sphere, start.tolist(), BOX), sphere, BOX, fails=lambda x: x[:, row] != start[row])
+    assert after.over and sum(ask.wanted.sum() for ask in asked) == 2
+    assert np.isfinite(after.model.gradient).all() and np.isfinite(after.best.f).all()
+
+
+def test_a_trial_without_values_narrows_the_trust_region() -> None:
+    task = Task(np.full(2, -5.0), np.full(2, 5.0), 1000)
+    search, _ = stepped(begun(sphere, [4.0, 4.0], task), sphere, task, fails=lambda x: x[:, 0] < 3.0)
+    assert search.radius == 0.125 and not search.over and search.point.x.tolist() == [[4.0, 4.0]]
+    walked = walk(sphere, [(-5, 5)] * 2, [4, 4], fails=lambda x: x[:, 0] < 1.0)
+    assert walked.end.best.x[0, 0] == pytest.approx(1, abs=0.05) and np.isfinite(walked.end.best.f[0])
+
+
+# Requests
+
+
+def test_a_step_costs_the_derivatives_and_one_after_a_move_and_else_one() -> None:
+    walked = walk(*SMOOTH["wavy"])
+    moves = 0
+    for before, asks, cost in zip(walked.searches, walked.asked, walked.costs, strict=False):
+        trials = int(asks[-1].wanted.sum()) if asks[-1].x.shape[0] == 1 else 0
+        assert cost == (0 if before.known else 3) + trials
+        moves += not before.known
+        assert trials == 1 or before is walked.searches[-2], "only the last step may lack a trial"
+    assert moves > 3 and 1 in walked.costs and 4 in walked.costs
+
+
+def test_a_step_that_is_not_wanted_asks_for_nothing_and_changes_nothing() -> None:
+    walked = walk(*SMOOTH["wavy"])
+    for search in walked.searches[:6]:
+        after, asked = stepped(search, wavy, walked.task, wanted=False)
+        assert not any(ask.wanted.any() for ask in asked)
+        assert content(after) == content(search)
+
+
+def leaves(search: LocalSearch) -> dict[str, Any]:
+    found = dict(vars(search))
+    for name in ("point", "best", "tried", "model"):
+        found |= {f"{name}.{inner}": value for inner, value in vars(found.pop(name)).items()}
+    return found
+
+
+def content(search: LocalSearch) -> dict[str, bytes]:
+    return {name: bits(value) for name, value in leaves(search).items()}
+
+
+def rebuilt(values: dict[str, Any]) -> LocalSearch:
+    outer = {name: value for name, value in values.items() if "." not in name}
+    for name, kind in {"point": Population, "best": Population, "tried": Population, "model": Model}.items():
+        inner = {path.partition(".")[2]: value for path, value in values.items() if path.startswith(f"{name}.")}
+        outer[name] = kind(**inner)
+    return LocalSearch(**outer)
+
+
+def test_numpy_and_jax_make_the_same_steps() -> None:
+    """Each from the state of NumPy, so that roundings do not add up; wide differences, so that they stay small."""
+    jax = pytest.importorskip("jax")
+    lower, upper = np.full(2, -2.0), np.full(2, 4.0)
+
+    def fun(x: Any) -> Any:
+        return x[0] ** 4 + (x[1] - x[0]) ** 2 + x[0], [1 - x[0] * x[1]], [x[0] ** 2 + x[1] - 3]
+
+    def end_of(search: LocalSearch, task: Task, wanted: Any) -> LocalSearch:
+        coroutine = step(search, task, wanted, 1e-2)
+        request = next(coroutine)
+        while True:
+            points = points_of(fun, request.x, 1e-4)
+            try:
+                request = coroutine.send(choose(request.wanted, points, forgotten(points)))
+            except StopIteration as end:
+                return end.value
+
+    task = Task(lower, upper, 1000)
+    with jax.enable_x64(True):
+        there = Task(jax.numpy.asarray(lower), jax.numpy.asarray(upper), 1000)
+
+        @jax.jit
+        def compiled(values: Any, wanted: Any) -> Any:
+            return leaves(end_of(rebuilt(values), there, wanted))
+
+        search = LocalSearch.begin(points_of(fun, np.array([[3.0, 3.0]]), 1e-4), task)
+        moves = 0
+        for _ in range(12):
+            before = {name: jax.numpy.asarray(value) for name, value in leaves(search).items()}
+            theirs, still = compiled(before, True), compiled(before, False)
+            after = end_of(search, task, np.True_)
+            for name, value in leaves(after).items():
+                np.testing.assert_allclose(theirs[name], value, rtol=1e-6, atol=1e-8, err_msg=name)
+                assert bits(still[name]) == bits(leaves(search)[name]), name
+            moves += bool((after.point.x != search.point.x).any())
+            search = after
+        assert moves > 5

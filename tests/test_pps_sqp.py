@@ -1,0 +1,397 @@
+"""PPS-SQP: the purse by hand, what its generations draw and ask for, exact budgets, known optima, and its end."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ppsde
+from ppsde.algorithm import Ask, Task
+from ppsde.algorithms.pps_de import PPSDE
+from ppsde.algorithms.pps_sqp import (
+    BOLD,
+    DE,
+    DOUBT,
+    EARLY,
+    ES,
+    LEAST_TRUST,
+    LOCAL,
+    PPSSQP,
+    Purse,
+    State,
+)
+from ppsde.arrays import bits
+from ppsde.engines.ending import CONVERGED
+from ppsde.population import Population, choose, evaluated, forgotten
+from ppsde.streams import NumpyStream, Tape
+from ppsde.suites import get
+
+METHOD = "pps-sqp"
+TASK = Task(np.full(2, -5.0), np.full(2, 5.0), 5000)
+
+
+def sphere(x: Any) -> Any:
+    return ((x - 0.3) ** 2).sum()
+
+
+def halfplane(x: Any) -> Any:
+    """A sum of squares beyond a plane; picklable and cheap."""
+    return (x**2).sum(), [1.0 - x[0] - x[1]], []
+
+
+# Draws
+
+
+class Counting:
+    """A stream that counts the numbers that are drawn."""
+
+    def __init__(self, seed: int) -> None:
+        self._stream, self.uniforms, self.normals = NumpyStream(seed), 0, 0
+
+    def uniform(self, *shape: int) -> Any:
+        self.uniforms += int(np.prod(shape))
+        return self._stream.uniform(*shape)
+
+    def normal(self, *shape: int) -> Any:
+        self.normals += int(np.prod(shape))
+        return self._stream.normal(*shape)
+
+
+def rows(x: Any) -> Population:
+    xp = np if isinstance(x, np.ndarray) else pytest.importorskip("jax").numpy
+    g = 1.0 - x.sum(axis=1, keepdims=True)
+    return evaluated(x, (x**2).sum(axis=1), g, xp.zeros((len(x), 0)), 1e-4)
+
+
+def end_of(coroutine: Any, asked: list[Any] | None = None) -> Any:
+    """The end of a coroutine on `rows`; the points that it wanted are added to `asked`."""
+    request = next(coroutine)
+    while True:
+        if isinstance(request, Ask):
+            points = rows(request.x)
+            answer = choose(request.wanted, points, forgotten(points))
+            wanted = request.wanted
+        else:
+            answer, wanted = rows(request), np.ones(len(request), bool)
+        if asked is not None:
+            asked.append(request.x[wanted] if isinstance(request, Ask) else request)
+        try:
+            request = coroutine.send(answer)
+        except StopIteration as end:
+            return end.value
+
+
+@pytest.mark.parametrize(("n", "d"), [(8, 1), (9, 2), (20, 3), (41, 10)])
+def test_a_generation_of_pps_de_draws_and_asks_for_as_much_as_it_says(n: int, d: int) -> None:
+    task = Task(np.full(d, -5.0), np.full(d, 5.0), 5000)
+    settings = PPSDE(population_size=n)
+    state = end_of(settings.start(task, NumpyStream(1)))
+    for seed in range(3):
+        stream, asked = Counting(seed), []
+        state = end_of(settings.generation(state, task, stream), asked)
+        assert stream.uniforms == settings.numbers(n, d)
+        assert stream.normals == sum(map(len, asked)) == settings.evaluations(n)
+
+
+def test_every_generation_draws_as_many_numbers_whoever_s_turn_it_is() -> None:
+    state = end_of(PPSSQP().start(TASK, NumpyStream(1)))
+    drawn, spent = set(), []
+    for k in range(150):
+        stream = Counting(k)
+        state = end_of(PPSSQP().generation(state, TASK, stream))
+        drawn.add((stream.uniforms, stream.normals))
+        spent.append(state.purse.spent.tolist())
+    assert len(drawn) == 1 and min(spent[-1]) > 0 and spent[0][ES] == 0
+
+
+# The purse
+
+EARLY_PURSE = Purse.full()
+LATE = replace(Purse.full(), spent=np.array([EARLY * 2 * 16 - 30, 20, 10]))  # 16 times as old as early
+
+
+def test_the_first_evaluations_belong_to_the_local_search() -> None:
+    assert EARLY_PURSE.shares(TASK).tolist() == [1, 0, 0]
+    distrusted = replace(EARLY_PURSE, trust=np.array([0.25, 1.0, 1.0]))
+    assert distrusted.shares(TASK).tolist() == [1, 0, 0]
+
+
+def test_later_shares_by_hand() -> None:
+    # 0.9 * 16^-0.25 = 0.45; of the rest, 0.55, a tenth for ES.
+    np.testing.assert_allclose(LATE.shares(TASK), [0.45, 0.495, 0.055], rtol=1e-13)
+    weighted = np.array([0.45 * 0.5, 0.495, 0.055 * 0.25])
+    found = replace(LATE, trust=np.array([0.5, 1.0, 0.25])).shares(TASK)
+    np.testing.assert_allclose(found, weighted / weighted.sum(), rtol=1e-13)
+
+
+def test_the_prospect_of_de_by_hand() -> None:
+    long = replace(TASK, max_evaluations=EARLY * 2 * 16)
+    assert LATE.prospect(long) == pytest.approx(0.9 * 0.55)
+    assert replace(LATE, trust=np.array([0.5, 1, 1])).prospect(long) == pytest.approx(0.9 * (1 - 0.225))
+    assert LATE.prospect(replace(TASK, max_evaluations=50)) == pytest.approx(0.9 * 0.1)
+
+
+def test_it_is_the_turn_of_those_who_can_pay_half_or_of_the_nearest_to_that() -> None:
+    costs = np.array([10.0, 40.0, 8.0])
+    for credit, expected in [
+        ([0.0, 0.0, 0.0], [True, False, False]),
+        ([5.0, 20.0, 3.9], [True, True, False]),
+        ([4.9, 19.0, 3.0], [False, False, False]),
+        ([-9.0, -8.0, -9.0], [False, True, False]),
+    ]:
+        turns = replace(EARLY_PURSE, credit=np.array(credit)).turns(costs).tolist()
+        nearest = int(np.argmax(np.array(credit) / costs))
+        assert turns == [holds or k == nearest for k, holds in enumerate(expected)]
+    assert replace(EARLY_PURSE, credit=np.array([4.9, 19.0, 3.0])).turns(costs).tolist() == [True, False, False]
+
+
+def test_evaluations_are_taken_from_one_and_credited_to_all() -> None:
+    after = LATE.pay(DE, np.asarray(40), np.True_, TASK)
+    np.testing.assert_allclose(after.credit, [40 * 0.45, 40 * 0.495 - 40, 40 * 0.055], rtol=1e-12)
+    assert after.spent.tolist() == [EARLY * 2 * 16 - 30, 60, 10] and after.gained.tolist() == [False, True, False]
+    assert after.pay(DE, np.asarray(1), np.False_, TASK).gained.tolist() == [False, True, False]
+
+
+def test_shares_sum_to_one_and_credits_to_nothing() -> None:
+    rng = np.random.default_rng(1)
+    purse = Purse.full()
+    for _ in range(300):
+        search = int(rng.integers(3))
+        purse = purse.pay(search, np.asarray(int(rng.integers(1, 60))), np.bool_(rng.random() < 0.3), TASK)
+        purse = purse.reckon(search, np.bool_(rng.random() < 0.5))
+        assert purse.shares(TASK).sum() == pytest.approx(1) and (purse.shares(TASK) >= 0).all()
+        assert purse.credit.sum() == pytest.approx(0, abs=1e-8)
+        assert (purse.trust >= LEAST_TRUST).all() and (purse.trust <= 1).all()
+    assert purse.trust[LOCAL] < 1
+
+
+def test_trust_by_hand() -> None:
+    purse = replace(EARLY_PURSE, trust=np.array([0.4, 0.4, 0.26]), gained=np.array([True, False, False]))
+    assert purse.reckon(LOCAL, np.False_).trust.tolist() == [0.4, 0.4, 0.26]
+    after = purse.reckon(LOCAL, np.True_)
+    assert after.trust.tolist() == [0.4 * BOLD, 0.4, 0.26] and not after.gained.any()
+    assert after.reckon(LOCAL, np.True_).trust[LOCAL] == pytest.approx(0.8 * DOUBT)
+    assert purse.reckon(ES, np.True_).trust.tolist() == [0.4, 0.4, LEAST_TRUST]
+    assert replace(purse, trust=np.full(3, 0.9)).reckon(LOCAL, np.True_).trust[LOCAL] == 1.0
+
+
+def test_each_search_spends_its_share() -> None:
+    state = end_of(PPSSQP().start(TASK, NumpyStream(1)))
+    owed = state.purse.spent * 1.0
+    for k in range(250):
+        before = state.purse
+        state = end_of(PPSSQP().generation(state, TASK, NumpyStream(1, 0, k + 1)))
+        owed += (state.purse.spent.sum() - before.spent.sum()) * before.shares(TASK)
+    assert state.purse.spent.sum() > 5 * EARLY and state.purse.spent.min() > 20
+    assert (abs(state.purse.spent - owed) < 60).all(), "to within a generation or two"
+
+
+# Budgets and first points
+
+
+@pytest.mark.parametrize("method", ["pps-sqp", "sqp"])
+@pytest.mark.parametrize("d", [1, 4])
+def test_every_small_budget_is_spent_exactly(method: str, d: int) -> None:
+    for budget in range(1, 61):
+        calls = []
+
+        def counted(x: np.ndarray, calls: list[np.ndarray] = calls) -> Any:
+            calls.append(x.copy())
+            return (x**2).sum(), [1.0 - x[0]], []
+
+        result = ppsde.minimize(counted, [(-5, 5)] * d, method=method, max_evaluations=budget, rng=budget, tol=0)
+        assert len(calls) == result.nfev == budget
+        assert (abs(np.array(calls)) <= 5).all()
+
+
+@pytest.mark.parametrize("method", ["pps-sqp", "sqp"])
+def test_x0_is_asked_for_first_and_the_search_begins_there(method: str) -> None:
+    calls = []
+
+    def counted(x: np.ndarray) -> Any:
+        calls.append(x.copy())
+        return halfplane(x)
+
+    ppsde.minimize(counted, [(-5, 5)] * 3, method=method, max_evaluations=30, rng=1, x0=[2.0, 3.0, -1.0], tol=0)
+    assert calls[0].tolist() == [2.0, 3.0, -1.0]
+    moved = np.array(calls[1:4]) - calls[0]
+    assert ((moved != 0) == np.eye(3, dtype=bool)).all() and abs(moved).max() < 1e-5, "its derivatives come next"
+    assert abs(calls[4] - calls[0]).max() > 0.1, "and then the first trial"
+
+
+@pytest.mark.parametrize("method", ["pps-sqp", "sqp"])
+def test_values_of_x0_that_are_known_cost_nothing(method: str) -> None:
+    calls = []
+
+    def counted(x: np.ndarray) -> Any:
+        calls.append(x.copy())
+        return halfplane(x)
+
+    x0 = np.array([2.0, 3.0])
+    common: dict[str, Any] = {"method": method, "rng": 1, "x0": x0, "tol": 0}
+    known = ppsde.minimize(counted, [(-5, 5)] * 2, max_evaluations=40, x0_values=halfplane(x0), **common)
+    seen = [x.tolist() for x in calls]
+    assert len(calls) == known.nfev == 40 and x0.tolist() not in seen
+    calls.clear()
+    asked = ppsde.minimize(counted, [(-5, 5)] * 2, max_evaluations=41, **common)
+    assert [x.tolist() for x in calls[1:]] == seen and bits(asked.x) == bits(known.x)
+
+
+def test_without_x0_the_first_points_are_a_part_of_the_population() -> None:
+    asked: list[Any] = []
+    state: State = end_of(PPSSQP().start(TASK, NumpyStream(1)), asked)
+    assert [len(x) for x in asked] == [16] and state.population.size == 20 and not state.complete
+    assert state.purse.spent.tolist() == [0, 16, 0] and state.population.valid.sum() == 16
+    few: list[Any] = []
+    end_of(PPSSQP().start(replace(TASK, max_evaluations=50), NumpyStream(1)), few)
+    assert [len(x) for x in few] == [6]
+
+
+def test_the_first_turn_of_de_completes_the_first_population() -> None:
+    state: State = end_of(PPSSQP().start(TASK, NumpyStream(1)))
+    first = state.population.x[~state.population.valid]
+    owed = replace(state, purse=replace(state.purse, credit=np.array([-99.0, 99.0, -99.0])))
+    asked: list[Any] = []
+    after: State = end_of(PPSSQP().generation(owed, TASK, NumpyStream(1, 0, 1)), asked)
+    wanted = np.concatenate(asked)
+    assert sorted(wanted.tolist()) == sorted(first.tolist()) and after.complete and after.population.valid.all()
+    assert after.purse.spent.tolist() == [0, 20, 0] and after.de.generation == 0
+
+
+# Both namespaces
+
+
+def test_numpy_and_jax_make_the_same_generations_of_each_search() -> None:
+    """The contract sees the first generations only, which are those of the local search."""
+    jax = pytest.importorskip("jax")
+    from ppsde.engines.tracing import as_tree
+
+    settings = PPSSQP(difference=1e-2)
+    with jax.enable_x64(True), np.errstate(all="ignore"):
+        there = replace(TASK, lower=jax.numpy.asarray(TASK.lower), upper=jax.numpy.asarray(TASK.upper))
+
+        @jax.jit
+        def generation(state: Any, draws: Any) -> Any:
+            return as_tree(end_of(settings.generation(state, there, Tape(draws, jax.numpy.asarray))))
+
+        state = end_of(settings.start(TASK, NumpyStream(1)))
+        state = replace(state, purse=replace(state.purse, spent=np.array([4000, 500, 200])))
+        for k in range(1, 9):
+            credit = np.full(3, -500.0)
+            credit[[DE, ES, LOCAL, DE, ES, DE, LOCAL, ES][k - 1]] = 1000.0
+            state = replace(state, purse=replace(state.purse, credit=credit))
+            tape = Tape.record(NumpyStream(1, 0, k))
+            before = jax.tree.map(jax.numpy.asarray, as_tree(state))
+            state = end_of(settings.generation(state, TASK, tape))
+            theirs, ours = jax.tree.leaves(generation(before, tape.draws)), jax.tree.leaves(as_tree(state))
+            for a, b in zip(ours, theirs, strict=True):
+                np.testing.assert_allclose(b, a, rtol=1e-7, atol=1e-10, err_msg=f"generation {k}")
+        assert state.purse.spent[DE] > 500 + 2 * 40 and state.purse.spent[ES] > 200 and state.cloud.age == 3
+
+
+# Known optima
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", ["g04", "g06", "g07", "g24"])
+def test_textbook_problems_are_solved_with_a_hundred_evaluations_per_variable(name: str, seed: int) -> None:
+    problem = get("cec2006").problem(name)
+    assert problem.optimum is not None and problem.optimum.value is not None
+    budget = 100 * len(problem.lower)
+    result = ppsde.minimize(problem, method=METHOD, max_evaluations=budget, rng=seed, tol=0)
+    assert result.success and result.fun - problem.optimum.value < 1e-4 * max(1.0, abs(problem.optimum.value))
+
+
+def test_noise_in_the_objective_is_survived() -> None:
+    problem = get("cec2006").problem("g04")
+    assert problem.optimum is not None and problem.optimum.value is not None
+    rng = np.random.default_rng(1)
+
+    def noisy(x: np.ndarray) -> Any:
+        f, g, h = problem.fun(x[None])
+        return float(f[0]) * (1 + 1e-6 * rng.normal()), g[0], h[0]
+
+    bounds = list(zip(problem.lower, problem.upper, strict=True))
+    result = ppsde.minimize(noisy, bounds, method=METHOD, max_evaluations=5000, rng=1, tol=0)
+    value = float(problem.fun(result.x[None])[0][0])
+    assert result.success and value - problem.optimum.value < 1e-3 * abs(problem.optimum.value)
+
+
+def test_units_of_constraints_do_not_matter() -> None:
+    problem = get("cec2006").problem("g07")
+
+    def run(factor: float) -> tuple[np.ndarray, Any]:
+        asked = []
+
+        def scaled(x: np.ndarray) -> Any:
+            asked.append(x.copy())
+            f, g, h = problem.fun(x[None])
+            return f[0], factor * g[0], h[0]
+
+        bounds = list(zip(problem.lower, problem.upper, strict=True))
+        result = ppsde.minimize(scaled, bounds, method=METHOD, max_evaluations=1000, rng=1, tol=0)
+        return np.array(asked), result
+
+    plain, by_two, by_million = run(1.0), run(2.0**20), run(1e6)
+    assert plain[0].tobytes() == by_two[0].tobytes(), "a power of 2 changes no rounding"
+    np.testing.assert_allclose(by_million[0][:31], plain[0][:31], atol=1e-4)
+    assert by_million[1].fun == pytest.approx(plain[1].fun, rel=1e-6)
+
+
+# The end
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_run_on_the_sphere_ends_by_itself(seed: int) -> None:
+    result = ppsde.minimize(sphere, [(-5, 5)] * 3, method=METHOD, max_evaluations=20_000, rng=seed)
+    assert result.status == CONVERGED and result.message.startswith("converged") and result.nfev < 600
+    assert result.fun < 1e-10
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_a_run_on_the_tension_spring_ends_by_itself(seed: int) -> None:
+    problem = get("engineering").problem("tension-spring")
+    assert problem.optimum is not None
+    result = ppsde.minimize(problem, method=METHOD, max_evaluations=20_000, rng=seed)
+    assert result.status == CONVERGED and result.message.startswith("converged") and result.nfev < 3000
+    assert result.success and result.fun == pytest.approx(problem.optimum.value, rel=1e-5)
+
+
+def test_a_run_whose_tol_is_zero_spends_its_budget() -> None:
+    result = ppsde.minimize(sphere, [(-5, 5)] * 2, method=METHOD, max_evaluations=700, rng=1, tol=0)
+    assert result.nfev == 700 and result.history["agreeing"][-1] >= 4
+
+
+# Workers
+
+
+def test_bits_do_not_depend_on_workers() -> None:
+    common: dict[str, Any] = {"method": METHOD, "max_evaluations": 600, "rng": 1, "tol": 0}
+    alone = ppsde.minimize(halfplane, [(-5, 5)] * 2, **common)
+    with ThreadPoolExecutor(2) as pool:
+        together = ppsde.minimize(halfplane, [(-5, 5)] * 2, workers=pool, **common)
+    processes = ppsde.minimize(halfplane, [(-5, 5)] * 2, workers=2, **common)
+    assert bits(alone.x) == bits(together.x) == bits(processes.x)
+    assert all(bits(v) == bits(together.history[k]) for k, v in alone.history.items() if k != "seconds")
+
+
+# Settings
+
+
+@pytest.mark.parametrize("options", [{"population_size": 7}, {"difference": 0.0}, {"difference": 0.2}])
+def test_settings_out_of_range_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        PPSSQP(**options)
+
+
+def test_the_size_of_the_population_follows_the_budget_within_limits() -> None:
+    def size(d: int, budget: int, **options: Any) -> int:
+        task = Task(np.zeros(d), np.ones(d), budget)
+        return int(end_of(PPSSQP(**options).start(task, NumpyStream(1))).population.size)
+
+    assert [size(2, budget) for budget in (50, 100, 1000, 15_000, 10**6)] == [8, 10, 20, 30, 40]
+    assert size(20, 10**6) == 100 and size(2, 10**6, population_size=13) == 13
