@@ -433,7 +433,8 @@ problem = ppsde.Problem(fun, [(-2, 2)] * 2, constraint_names=["inside the disc"]
 def test_a_problem_in_a_file_is_solved_by_several_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out, picture = tmp_path / "string.py", tmp_path / "out.json", tmp_path / "run.svg"
     file.write_text(PROBLEM)  # a name that a module of the standard library has
-    command = ["solve", f"{file}:problem", "--quiet", "--seed", "1", "--max-evaluations", "600", "--workers", "2"]
+    command = ["solve", f"{file}:problem", "--method", "pps-de", "--seed", "1", "--max-evaluations", "600"]
+    command += ["--quiet", "--workers", "2"]
     assert main([*command, "--on-failure", "retry:1", "--json", str(out), "--plot", str(picture)]) == 0
     data, text = json.loads(out.read_text()), capsys.readouterr().out
     assert data["nfev"] == 600 and data["n_calls"] == 600 + data["n_failed"] > 600
