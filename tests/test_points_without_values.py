@@ -98,6 +98,7 @@ def test_odd_boxes_work(method: str, lower: list[float], upper: list[float], bud
         method=method,
         max_evaluations=budget,
         rng=3,
+        tol=0,
     )
     assert result.nfev == budget and result.success
     assert np.all((result.x >= lower) & (result.x <= upper))
