@@ -1,4 +1,4 @@
-"""Imports point downwards, algorithms do not know each other, and `import ppsde` stays light."""
+"""Imports point downwards, algorithms hardly know each other, and `import ppsde` stays light."""
 
 from __future__ import annotations
 
@@ -136,8 +136,9 @@ def test_no_module_gives_one_name_to_two_constants(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted((PACKAGE / "algorithms").glob("[!_]*.py")), ids=lambda file: file.name)
-def test_no_algorithm_imports_another(file: Path) -> None:
-    others = [target for _, target in imported(file) if target[0] == "algorithms"]
+def test_no_algorithm_imports_another_but_the_one_it_is_made_of(file: Path) -> None:
+    made_of = {"pps_sqp.py": "pps_de"}.get(file.name)  # one of its three searches
+    others = [target for _, target in imported(file) if target[0] == "algorithms" and target[1] != made_of]
     assert not others, f"{file.name} imports {others}; what two algorithms share belongs in parts"
 
 
