@@ -65,7 +65,7 @@ def life(path: Path, calls: Path, ended: Path, workers: int, every: float) -> No
     else:
         options = {"population_size": 8}
         result = ppsde.minimize(
-            Slow(calls), BOX, max_evaluations=BUDGET, rng=7, options=options, checkpoint=path, **common
+            Slow(calls), BOX, method="pps-de", max_evaluations=BUDGET, rng=7, options=options, checkpoint=path, **common
         )
     part = ended.with_name(f"part-of-{ended.name}")  # a kill may come between a file's first moment and its content
     part.write_text(digest(result))
@@ -87,7 +87,9 @@ def outlived(process: int, seconds: float) -> bool:
 
 
 def main(folder: Path, kills: int, seed: int, workers: int, every: float) -> None:
-    unbroken = digest(ppsde.minimize(Slow(None), BOX, max_evaluations=BUDGET, rng=7, options={"population_size": 8}))
+    unbroken = digest(
+        ppsde.minimize(Slow(None), BOX, method="pps-de", max_evaluations=BUDGET, rng=7, options={"population_size": 8})
+    )
     chance = random.Random(seed)
     longest = 1.0
     number = 0

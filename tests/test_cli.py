@@ -129,7 +129,7 @@ def test_a_problem_in_a_file_or_one_made_there_is_solved(
     assert solve(f"{disc}:{name}") == exit_status.FOUND
     captured = capsys.readouterr()
     assert captured.err == ""
-    assert "disc: FEASIBLE" in captured.out
+    assert "disc: FEASIBLE, converged" in captured.out and "pps-sqp, seed 1" in captured.out
     assert "optimum      -1.414213562 (proved), gap" in captured.out
     assert "holds   inside the disc" in captured.out
     assert "x[0]" in captured.out and "x[1]" in captured.out and "seed 1" in captured.out
@@ -141,7 +141,7 @@ def test_the_same_seed_prints_the_same_result_and_another_one_does_not(
     printed = []
     for seed in ("1", "1", "2"):
         main(["solve", f"{disc}:problem", "--quiet", "--max-evaluations", "500", "--seed", seed])
-        printed.append(capsys.readouterr().out.partition("pps-de")[0])
+        printed.append(capsys.readouterr().out.partition("pps-sqp")[0])
     assert printed[0] == printed[1] != printed[2]
 
 
@@ -155,7 +155,7 @@ def test_a_seed_that_was_drawn_is_printed_and_repeats_the_run(disc: str, tmp_pat
 
 
 def test_progress_goes_to_standard_error_and_quiet_silences_it(disc: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["solve", f"{disc}:problem", "--max-evaluations", "500", "--seed", "1"])
+    main(["solve", f"{disc}:problem", "--method", "pps-de", "--max-evaluations", "500", "--seed", "1"])
     captured = capsys.readouterr()
     assert "100% of 500" in captured.err and "100% of 500" not in captured.out
 
@@ -181,7 +181,7 @@ def test_failing_everywhere_is_exit_status_3_and_shows_the_failure(
 
 def test_json_holds_the_whole_result(disc: str, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
-    solve(f"{disc}:problem", "--json", str(path), "--option", "memory_size=4")
+    solve(f"{disc}:problem", "--json", str(path), "--method", "pps-de", "--option", "memory_size=4")
     data = json.loads(path.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert data["problem"]["name"] == "disc" and data["problem"]["optimum"]["status"] == "proved"
     assert (data["method"], data["options"], data["seed"]) == ("pps-de", {"memory_size": 4}, 1)
@@ -243,7 +243,7 @@ def test_a_file_may_import_its_neighbour_and_leaves_no_trace(
         (["solve", "DISC:problem", "--seed", "-1"], "-1"),
         (["solve", "DISC:problem", "--option", "memory_size"], "NAME=VALUE"),
         (["solve", "DISC:problem", "--option", "colour=red"], "unknown option 'colour'"),
-        (["solve", "DISC:problem", "--option", "memory_size=0"], "memory_size"),
+        (["solve", "DISC:problem", "--method", "pps-de", "--option", "memory_size=0"], "memory_size must be"),
         (["solve", "DISC:problem", "--json", "no/such/folder/out.json"], "no/such/folder"),
         (["solve", "DISC:complex_valued"], "complex"),
         (["list", "problems", "nothing"], "unknown suite 'nothing'"),
@@ -377,7 +377,7 @@ def test_an_interrupted_solve_prints_the_best_so_far(number: signal.Signals, tmp
     """The signal comes in the middle of the sixtieth evaluation, which is the last one then."""
     file = tmp_path / "waiting.py"
     file.write_text(WAITING)
-    process = start("solve", f"{file}:problem", "--json", str(tmp_path / "out.json"))
+    process = start("solve", f"{file}:problem", "--method", "pps-de", "--json", str(tmp_path / "out.json"))
     assert process.stdout is not None
     for _ in range(60):
         assert process.stdout.readline() == "evaluating\n"

@@ -52,9 +52,11 @@ def smooth_rows(x):
 
 @pytest.mark.parametrize("vectorized", [False, True])
 def test_the_same_seed_gives_the_same_bits_as_in_this_process(client: Any, vectorized: bool) -> None:
-    alone = ppsde.minimize(smooth, BOX, max_evaluations=120, rng=5)
+    alone = ppsde.minimize(smooth, BOX, method="pps-de", max_evaluations=120, rng=5)
     fun = smooth_rows if vectorized else smooth
-    result = ppsde.minimize(fun, BOX, max_evaluations=120, rng=5, vectorized=vectorized, workers=client)
+    result = ppsde.minimize(
+        fun, BOX, method="pps-de", max_evaluations=120, rng=5, vectorized=vectorized, workers=client
+    )
     assert bits(result.x) == bits(alone.x) and bits(result.population.x) == bits(alone.population.x)
     assert result.nfev == result.n_calls == 120
 
@@ -90,9 +92,9 @@ def test_a_worker_killed_in_the_middle_of_a_generation_changes_nothing(client: A
         return smooth(x)
 
     calls = 0
-    alone = ppsde.minimize(smooth, BOX, max_evaluations=200, rng=5)
+    alone = ppsde.minimize(smooth, BOX, method="pps-de", max_evaluations=200, rng=5)
     before = set(client.run(os.getpid).values())
-    result = ppsde.minimize(with_an_accident, BOX, max_evaluations=200, rng=5, workers=client)
+    result = ppsde.minimize(with_an_accident, BOX, method="pps-de", max_evaluations=200, rng=5, workers=client)
     assert done_already.exists()
     client.wait_for_workers(2)
     assert set(client.run(os.getpid).values()) != before
@@ -119,11 +121,11 @@ def test_workers_killed_again_and_again_change_nothing(client: Any) -> None:
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
 
-    alone = ppsde.minimize(smooth, BOX, max_evaluations=1000, rng=5)
+    alone = ppsde.minimize(smooth, BOX, method="pps-de", max_evaluations=1000, rng=5)
     killer = threading.Thread(target=kill_now_and_then)
     killer.start()
     try:
-        result = ppsde.minimize(slow, BOX, max_evaluations=1000, rng=5, workers=client, max_time=300)
+        result = ppsde.minimize(slow, BOX, method="pps-de", max_evaluations=1000, rng=5, workers=client, max_time=300)
     finally:
         over.set()
         killer.join()
@@ -142,7 +144,7 @@ def test_the_time_limit_holds_there_too(client: Any) -> None:
 
 
 def test_evaluations_that_still_run_when_the_time_is_up_are_ended_there(client: Any) -> None:
-    result = ppsde.minimize(lambda x: time.sleep(1000), BOX, rng=1, workers=client, max_time=4.0)
+    result = ppsde.minimize(lambda x: time.sleep(1000), BOX, method="pps-de", rng=1, workers=client, max_time=4.0)
     assert result.status == 6 and result.seconds < 60
     assert all_gone(os.environ[MARK], "ppsde.evaluation")
 
@@ -159,5 +161,5 @@ def test_a_cluster_that_goes_away_is_an_error_with_the_result_so_far() -> None:
             client.close()
 
         with pytest.raises(EvaluationError, match="takes no more work") as caught:
-            ppsde.minimize(smooth, BOX, rng=1, workers=client, callback=callback)
+            ppsde.minimize(smooth, BOX, method="pps-de", rng=1, workers=client, callback=callback)
     assert caught.value.result.nfev == 40 and np.isfinite(caught.value.result.fun)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import ppsde
+from ppsde.algorithms import DEFAULT
+from ppsde.engines.ending import CONVERGED, SPENT
 from ppsde.evaluation import evaluator_for
 from ppsde.evaluation.evaluate import Evaluate
 
@@ -16,9 +18,11 @@ def half_fails(x):
     return (x[0] - 1.0) * (x[0] - 1.0) + x[1] * x[1], [0.5 - x[1]], []
 
 
-def test_what_raises_is_recorded_and_the_run_goes_on():
-    result = ppsde.minimize(half_fails, BOX, max_evaluations=3000, rng=1)
-    assert result.success and result.fun == pytest.approx(0.25, abs=1e-4) and result.nfev == 3000
+@pytest.mark.parametrize(("method", "status"), [("pps-de", SPENT), (DEFAULT, CONVERGED)])
+def test_what_raises_is_recorded_and_the_run_goes_on(method, status):
+    result = ppsde.minimize(half_fails, BOX, method=method, max_evaluations=3000, rng=1)
+    assert result.success and result.fun == pytest.approx(0.25, abs=1e-4)
+    assert result.status == status and (result.nfev == 3000) == (status == SPENT)
     assert result.n_failed > 0 and str(result.failures[0]) == "RuntimeError: the mesh collapsed"
     assert all(failure.x[0] < 0 for failure in result.failures)
 
@@ -44,8 +48,10 @@ def test_no_failure_rate_aborts_a_run(rate, variables):
             raise OSError("licence server")
         return float((x**2).sum())
 
-    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, max_evaluations=1500, rng=2)
+    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, method="pps-de", max_evaluations=1500, rng=2)
     assert result.nfev == 1500 and result.feasible and np.isfinite(result.fun)
+    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, max_evaluations=1500, rng=2)
+    assert result.status in (SPENT, CONVERGED) and result.feasible and np.isfinite(result.fun)
 
 
 @pytest.mark.parametrize("budget", [40, 5000])
@@ -110,7 +116,7 @@ def test_something_malformed_is_an_error_at_the_first_evaluation(value, words):
 )
 def test_a_vectorised_function_of_the_wrong_shape_is_an_error(value, words):
     with pytest.raises(ValueError) as caught:
-        ppsde.minimize(value, BOX, max_evaluations=100, rng=1, vectorized=True)
+        ppsde.minimize(value, BOX, method="pps-de", max_evaluations=100, rng=1, vectorized=True)
     assert words in str(caught.value)
 
 
@@ -122,7 +128,7 @@ def test_something_malformed_later_is_a_failure_of_that_point():
         calls += 1
         return 1j if calls % 7 == 0 else ((x**2).sum(), [1.0] * (1 + (calls % 11 == 0)), [])
 
-    result = ppsde.minimize(fun, BOX, max_evaluations=200, rng=1)
+    result = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=200, rng=1)
     assert result.nfev == 200 and result.n_failed == len({k for k in range(1, 201) if k % 7 == 0 or k % 11 == 0})
 
 
@@ -165,6 +171,6 @@ def test_infinite_and_very_large_values_cause_no_warnings():
         f = np.where(x[:, 0] > 4, np.inf, np.where(x[:, 0] < -4, -np.inf, 1e308 * np.sign(x[:, 0]) + x[:, 1]))
         return f, 1e308 * (x[:, :1] < 0), np.zeros((len(x), 0))
 
-    result = ppsde.minimize(fun, BOX, vectorized=True, max_evaluations=1000, rng=1)
+    result = ppsde.minimize(fun, BOX, vectorized=True, max_evaluations=1000, rng=1, tol=0)
     assert result.nfev == 1000 and result.n_failed > 0
     assert {str(failure.x[0] < -4) for failure in result.failures} == {"True"}

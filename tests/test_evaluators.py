@@ -156,9 +156,11 @@ def smooth_rows(x):
 
 @pytest.mark.parametrize("vectorized", [False, True])
 def test_the_same_seed_gives_the_same_bits_whatever_evaluates(workers: object, vectorized: bool) -> None:
-    alone = ppsde.minimize(smooth, BOX, max_evaluations=1000, rng=5)
+    alone = ppsde.minimize(smooth, BOX, method="pps-de", max_evaluations=1000, rng=5)
     fun = smooth_rows if vectorized else smooth
-    result = ppsde.minimize(fun, BOX, max_evaluations=1000, rng=5, vectorized=vectorized, workers=workers)
+    result = ppsde.minimize(
+        fun, BOX, method="pps-de", max_evaluations=1000, rng=5, vectorized=vectorized, workers=workers
+    )
     assert bits(result.x) == bits(alone.x) and bits(result.population.x) == bits(alone.population.x)
     assert result.nfev == result.n_calls == 1000
 
@@ -168,15 +170,19 @@ def test_names_of_constraints_come_back_from_wherever_they_are_found(workers: ob
         NonlinearConstraint(lambda x: [x[0], x[1]], -1.0, 4.0),
         NonlinearConstraint(lambda x: x[0], 0.5, 0.5),
     ]
-    result = ppsde.minimize(lambda x: x[1], BOX, constraints=constraints, max_evaluations=60, rng=1, workers=workers)
+    result = ppsde.minimize(
+        lambda x: x[1], BOX, method="pps-de", constraints=constraints, max_evaluations=60, rng=1, workers=workers
+    )
     assert list(result.constr_violation) == ["c0[0] <= 4", "c0[1] <= 4", "c0[0] >= -1", "c0[1] >= -1", "c1 == 0.5"]
 
 
 def test_something_malformed_at_the_first_evaluation_is_an_error_everywhere(workers: object) -> None:
     with pytest.raises(ValueError, match="the objective must be real numbers; got complex numbers"):
-        ppsde.minimize(lambda x: 1j, BOX, max_evaluations=100, rng=1, workers=workers)
+        ppsde.minimize(lambda x: 1j, BOX, method="pps-de", max_evaluations=100, rng=1, workers=workers)
     with pytest.raises(ValueError, match="must return 2 inequalities and 0 equalities; got 1 and 0"):
-        ppsde.minimize(ppsde.Problem(wild, BOX, n_ineq=2, n_eq=0), max_evaluations=100, rng=1, workers=workers)
+        ppsde.minimize(
+            ppsde.Problem(wild, BOX, n_ineq=2, n_eq=0), method="pps-de", max_evaluations=100, rng=1, workers=workers
+        )
 
 
 # --- which evaluator is taken -------------------------------------------------------------------------------
@@ -191,13 +197,13 @@ def test_limits_need_a_process_that_can_be_killed() -> None:
 @pytest.mark.parametrize("workers", [0, -2, 1.5, "four", None, True])
 def test_other_workers_are_refused(workers: object) -> None:
     with pytest.raises(ValueError, match="workers must be"):
-        ppsde.minimize(wild, BOX, workers=workers)
+        ppsde.minimize(wild, BOX, method="pps-de", workers=workers)
 
 
 def test_what_cannot_be_sent_is_refused_with_a_reason() -> None:
     lock = threading.Lock()
     with pytest.raises(ValueError, match=r"cannot be sent to another process: .*lock"):
-        ppsde.minimize(lambda x: lock.locked() + x[0], BOX, workers=2)
+        ppsde.minimize(lambda x: lock.locked() + x[0], BOX, method="pps-de", workers=2)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +245,7 @@ def test_an_executor_that_is_shut_down_is_an_error_with_the_result_so_far() -> N
         executor.shutdown()
 
     with pytest.raises(EvaluationError, match="takes no more work") as caught:
-        ppsde.minimize(smooth, BOX, rng=1, workers=executor, callback=callback)
+        ppsde.minimize(smooth, BOX, method="pps-de", rng=1, workers=executor, callback=callback)
     assert caught.value.x is None and caught.value.result.nfev == 40 and np.isfinite(caught.value.result.fun)
 
 
@@ -254,7 +260,7 @@ def test_an_executor_whose_worker_dies_is_an_error_with_the_result_so_far() -> N
         ProcessPoolExecutor(2, mp_context=context) as executor,
         pytest.raises(EvaluationError, match="BrokenProcessPool") as caught,
     ):
-        ppsde.minimize(deadly, BOX, rng=1, workers=executor, max_evaluations=20_000)
+        ppsde.minimize(deadly, BOX, method="pps-de", rng=1, workers=executor, max_evaluations=20_000)
     assert np.isfinite(caught.value.result.fun)
 
 
@@ -275,9 +281,9 @@ def test_limits_hold_inside_the_workers_of_an_executor(threads: Executor, proces
 
 def test_a_map_that_gives_something_else_is_an_error() -> None:
     with pytest.raises(EvaluationError, match="one result per item"):
-        ppsde.minimize(smooth, BOX, rng=1, workers=lambda function, items: [])
+        ppsde.minimize(smooth, BOX, method="pps-de", rng=1, workers=lambda function, items: [])
     with pytest.raises(EvaluationError, match="the map failed with ZeroDivisionError"):
-        ppsde.minimize(smooth, BOX, rng=1, workers=lambda function, items: 1 / 0)
+        ppsde.minimize(smooth, BOX, method="pps-de", rng=1, workers=lambda function, items: 1 / 0)
 
 
 # --- policies -----------------------------------------------------------------------------------------------
@@ -297,15 +303,17 @@ def test_retries_are_made_until_one_succeeds_and_are_counted_as_calls_not_as_eva
             raise OSError("licence server")
         return float(x.sum())
 
-    result = ppsde.minimize(flaky, BOX, max_evaluations=200, rng=1, on_failure="retry:2")
+    result = ppsde.minimize(flaky, BOX, method="pps-de", max_evaluations=200, rng=1, on_failure="retry:2")
     assert result.nfev == 200 and result.n_failed == 0 and result.failures == []
     assert set(attempts.values()) == {3} and result.n_calls == sum(attempts.values()) == 600
-    alone = ppsde.minimize(lambda x: float(x.sum()), BOX, max_evaluations=200, rng=1)
+    alone = ppsde.minimize(lambda x: float(x.sum()), BOX, method="pps-de", max_evaluations=200, rng=1)
     assert bits(result.population.x) == bits(alone.population.x)
 
 
 def test_what_fails_every_time_fails_after_so_many_retries() -> None:
-    result = ppsde.minimize(lambda x: 1 / 0 if x[0] > 0 else x[1], BOX, max_evaluations=80, rng=1, on_failure="retry:3")
+    result = ppsde.minimize(
+        lambda x: 1 / 0 if x[0] > 0 else x[1], BOX, method="pps-de", max_evaluations=80, rng=1, on_failure="retry:3"
+    )
     assert result.n_failed == len(result.failures) > 0
     assert result.n_calls == result.nfev + 3 * result.n_failed
 
@@ -317,7 +325,7 @@ def test_raise_stops_at_the_first_failure_and_keeps_what_was_found(workers: obje
         return float((x**2).sum())
 
     with pytest.raises(EvaluationError, match="RuntimeError: the mesh collapsed") as caught:
-        ppsde.minimize(fails_far_out, BOX, rng=1, workers=workers, on_failure="raise")
+        ppsde.minimize(fails_far_out, BOX, method="pps-de", rng=1, workers=workers, on_failure="raise")
     error = caught.value
     assert error.x[0] > 4.0 and error.failure.status == "raised"
     assert "the mesh collapsed" in str(error.__cause__) and "fails_far_out" in _where(error.__cause__)
@@ -343,7 +351,7 @@ def test_raise_keeps_also_what_came_with_the_failure() -> None:
         return np.where(x[:, 0] > 0.9, np.nan, (x**2).sum(axis=1))
 
     with pytest.raises(EvaluationError, match="f is nan") as caught:
-        ppsde.minimize(rows, [(0.25, 1.0)] * 2, x0=best, rng=1, vectorized=True, on_failure="raise")
+        ppsde.minimize(rows, [(0.25, 1.0)] * 2, method="pps-de", x0=best, rng=1, vectorized=True, on_failure="raise")
     assert 0 < caught.value.result.fun <= 0.5
 
 
@@ -358,7 +366,7 @@ def test_a_run_in_which_all_fails_ends_within_a_hundred_evaluations(
             raise RuntimeError("no licence")
         return x[..., 0] * np.nan
 
-    result = ppsde.minimize(fun, [(-1.0, 1.0)] * dimension, rng=1, vectorized=vectorized)
+    result = ppsde.minimize(fun, [(-1.0, 1.0)] * dimension, method="pps-de", rng=1, vectorized=vectorized)
     assert result.status == 4 and result.nfev == result.n_failed == 100 and not result.success
     reason = "RuntimeError: no licence" if value == "raise" else "NotFinite: f is nan"
     assert result.message == f"every evaluation failed (100 of 100); the first with {reason}"
@@ -425,7 +433,8 @@ problem = ppsde.Problem(fun, [(-2, 2)] * 2, constraint_names=["inside the disc"]
 def test_a_problem_in_a_file_is_solved_by_several_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out, picture = tmp_path / "string.py", tmp_path / "out.json", tmp_path / "run.svg"
     file.write_text(PROBLEM)  # a name that a module of the standard library has
-    command = ["solve", f"{file}:problem", "--quiet", "--seed", "1", "--max-evaluations", "600", "--workers", "2"]
+    command = ["solve", f"{file}:problem", "--method", "pps-de", "--seed", "1", "--max-evaluations", "600"]
+    command += ["--quiet", "--workers", "2"]
     assert main([*command, "--on-failure", "retry:1", "--json", str(out), "--plot", str(picture)]) == 0
     data, text = json.loads(out.read_text()), capsys.readouterr().out
     assert data["nfev"] == 600 and data["n_calls"] == 600 + data["n_failed"] > 600

@@ -93,7 +93,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def asked_and_told(fun: Callable[[np.ndarray], Any]) -> Any:
     """The result of a loop of one's own, which gives NaN where its function misbehaves."""
-    optimizer = ppsde.Optimizer(BOUNDS, n_ineq=1, max_evaluations=BUDGET, rng=SEED)
+    optimizer = ppsde.Optimizer(BOUNDS, method="pps-de", n_ineq=1, max_evaluations=BUDGET, rng=SEED)
     while not optimizer.done:
         x = optimizer.ask()
         f, g = np.full(len(x), np.nan), np.full((len(x), 1), np.nan)
@@ -106,7 +106,7 @@ def asked_and_told(fun: Callable[[np.ndarray], Any]) -> Any:
 @pytest.mark.parametrize("name", BAD)
 def test_a_point_that_fails_costs_itself_alone_on_every_front(name: str, tmp_path: Path, rows: dict[str, Any]) -> None:
     fun, words = bad_in_a_corner(name), BAD[name][1]
-    settings: dict[str, Any] = {"max_evaluations": BUDGET, "rng": SEED}
+    settings: dict[str, Any] = {"method": "pps-de", "max_evaluations": BUDGET, "rng": SEED}
     called = ppsde.minimize(fun, BOUNDS, **settings)
     assert called.nfev == BUDGET and called.feasible and 0 < called.n_failed == len(called.failures) < BUDGET
     assert all(str(failure).startswith(words) and failure.x[0] > 1.2 for failure in called.failures)
@@ -140,8 +140,10 @@ def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_
     words = words.removeprefix("MalformedValue: ")
     problem = ppsde.Problem(lambda x: fun(np.asarray(x)), BOUNDS)
     fronts: dict[str, Callable[[], Any]] = {
-        "minimize": lambda: ppsde.minimize(problem, max_evaluations=BUDGET, rng=SEED),
-        "minimize in workers": lambda: ppsde.minimize(problem, max_evaluations=BUDGET, rng=SEED, workers=2),
+        "minimize": lambda: ppsde.minimize(problem, method="pps-de", max_evaluations=BUDGET, rng=SEED),
+        "minimize in workers": lambda: ppsde.minimize(
+            problem, method="pps-de", max_evaluations=BUDGET, rng=SEED, workers=2
+        ),
         "solve_batch": lambda: ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, seed=SEED),
         "evaluate": lambda: problem.evaluate([[0.0, 0.0, 0.0]]),
     }
@@ -160,7 +162,7 @@ def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
     name: str, tmp_path: Path, rows: dict[str, Any]
 ) -> None:
     fun, words = BAD[name]
-    called = ppsde.minimize(fun, BOUNDS, max_evaluations=BUDGET, rng=SEED)
+    called = ppsde.minimize(fun, BOUNDS, method="pps-de", max_evaluations=BUDGET, rng=SEED)
     assert called.message == f"every evaluation failed (100 of 100); the first with {words}"
     problem = ppsde.Problem(lambda x: fun(np.asarray(x)), BOUNDS)
     with warnings.catch_warnings():
@@ -185,7 +187,7 @@ def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
     ],
 )
 def test_tell_refuses_values_in_the_words_of_minimize(f: Any, g: Any, words: str) -> None:
-    optimizer = ppsde.Optimizer(BOUNDS, n_ineq=1, max_evaluations=BUDGET, rng=SEED)
+    optimizer = ppsde.Optimizer(BOUNDS, method="pps-de", n_ineq=1, max_evaluations=BUDGET, rng=SEED)
     x = optimizer.ask()
     with pytest.raises(ValueError) as caught:
         optimizer.tell(f(x), g(x))

@@ -38,7 +38,7 @@ def fun(x):
     os.write(1, b"evaluating\\n")
     time.sleep(0.005)
     return x[0] ** 2, [0.5 - x[0]], []
-result = ppsde.minimize(fun, [(-2, 2)] * 2, rng=1, workers=WORKERS)
+result = ppsde.minimize(fun, [(-2, 2)] * 2, method="pps-de", rng=1, workers=WORKERS)
 tell(status=result.status, message=result.message, nfev=result.nfev, calls=result.n_calls, fun=result.fun)
 """
 
@@ -51,7 +51,7 @@ def fun(x):
     while time.monotonic() < end:
         time.sleep(1000)
 try:
-    result = ppsde.minimize(fun, [(-2, 2)] * 2, rng=1, workers=WORKERS, x0=[[1.5, 0], [-1.5, 0]])
+    result = ppsde.minimize(fun, [(-2, 2)] * 2, method="pps-de", rng=1, workers=WORKERS, x0=[[1.5, 0], [-1.5, 0]])
     tell(status=result.status, nfev=result.nfev, fun=result.fun, x=result.x.tolist())
 except KeyboardInterrupt:
     tell(status="KeyboardInterrupt")
@@ -74,7 +74,7 @@ def fun(x):
     else:
         subprocess.run([sys.executable, "-c", solver], check=True)
     return x[0]
-result = ppsde.minimize(fun, [(-2, 2)] * 2, rng=1, workers=WORKERS)
+result = ppsde.minimize(fun, [(-2, 2)] * 2, method="pps-de", rng=1, workers=WORKERS)
 tell(status=result.status, nfev=result.nfev, failures=len(result.failures), calls=result.n_calls)
 '''
 
@@ -196,7 +196,7 @@ def test_a_run_ends_when_its_time_is_up(vectorized: bool) -> None:
             time.sleep(0.002)
         return (x**2).sum(axis=-1)
 
-    result = ppsde.minimize(fun, [(-1, 1)] * 2, rng=1, vectorized=vectorized, max_time=0.5)
+    result = ppsde.minimize(fun, [(-1, 1)] * 2, method="pps-de", rng=1, vectorized=vectorized, max_time=0.5)
     assert result.status == 6 and result.message == "the time is up" and result.limited_by == "max_time"
     assert result.success and 0 < result.nfev < 40_000 and 0.5 <= result.seconds < 30
 
@@ -206,13 +206,15 @@ def test_what_was_evaluated_when_the_time_was_up_counts() -> None:
         time.sleep(0.3)
         return float((x**2).sum())
 
-    result = ppsde.minimize(fun, [(-1, 1)] * 2, rng=1, max_time=0.5, x0=[0.5, 0.5])
+    result = ppsde.minimize(fun, [(-1, 1)] * 2, method="pps-de", rng=1, max_time=0.5, x0=[0.5, 0.5])
     assert result.nfev == 0 and 1 <= result.n_calls < 40 and 0 <= result.fun <= 0.5 and result.success
 
 
 def test_with_workers_nothing_is_waited_for_when_the_time_is_up() -> None:
     with marked() as mark:
-        result = ppsde.minimize(lambda x: time.sleep(1000), [(-1, 1)] * 2, rng=1, workers=2, max_time=3.0)
+        result = ppsde.minimize(
+            lambda x: time.sleep(1000), [(-1, 1)] * 2, method="pps-de", rng=1, workers=2, max_time=3.0
+        )
         assert result.status == 6 and result.seconds < 60 and not result.success
         if sys.platform == "linux":
             assert all_gone(mark)
@@ -220,7 +222,7 @@ def test_with_workers_nothing_is_waited_for_when_the_time_is_up() -> None:
 
 def test_time_enough_changes_nothing() -> None:
     runs = [
-        ppsde.minimize(lambda x: (x**2).sum(), [(-1, 1)] * 2, max_evaluations=500, rng=1, max_time=t)
+        ppsde.minimize(lambda x: (x**2).sum(), [(-1, 1)] * 2, method="pps-de", max_evaluations=500, rng=1, max_time=t)
         for t in (None, 1e6)
     ]
     assert runs[0].status == runs[1].status == 0 and np.array_equal(runs[0].population.x, runs[1].population.x)

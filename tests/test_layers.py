@@ -1,4 +1,4 @@
-"""Imports point downwards, algorithms do not know each other, and `import ppsde` stays light."""
+"""Imports point downwards, algorithms hardly know each other, and `import ppsde` stays light."""
 
 from __future__ import annotations
 

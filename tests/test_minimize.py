@@ -18,8 +18,18 @@ def disc(x):
     return x[0] + x[1], [x[0] ** 2 + x[1] ** 2 - 1.0], []
 
 
-def test_the_result_has_every_promised_field():
+def test_without_a_method_the_run_ends_when_it_has_converged_and_says_so():
     result = ppsde.minimize(disc, BOX, max_evaluations=8000, rng=1)
+    assert result.success and result.status == 8 and "converged" in result.message
+    assert result.fun == pytest.approx(-np.sqrt(2), rel=1e-8)
+    assert result.nfev < 800 and result.nfev == result.history["evaluations"][-1]
+    assert result.nit == result.history["evaluations"].size - 1
+    whole = ppsde.minimize(disc, BOX, max_evaluations=1200, rng=1, tol=0)
+    assert whole.status == 0 and whole.nfev == 1200 and whole.fun <= result.fun
+
+
+def test_the_result_has_every_promised_field():
+    result = ppsde.minimize(disc, BOX, method="pps-de", max_evaluations=8000, rng=1)
     assert isinstance(result, OptimizeResult)
     assert result.success and result.feasible and result.status == 0
     assert result.fun == pytest.approx(-np.sqrt(2), abs=1e-6)
@@ -113,6 +123,7 @@ def test_every_callable_is_called_once_per_point():
             NonlinearConstraint(counted("a", lambda x: [x[0], x[1]]), [-1, -1], [1, 1]),
             {"type": "eq", "fun": counted("b", lambda x: x[0] - x[1])},
         ],
+        method="pps-de",
         max_evaluations=333,
         rng=1,
     )
@@ -153,7 +164,7 @@ def test_the_callback_sees_every_generation_and_can_stop():
         if len(seen) == 5:
             raise StopIteration
 
-    result = ppsde.minimize(disc, BOX, max_evaluations=4000, rng=1, callback=callback)
+    result = ppsde.minimize(disc, BOX, method="pps-de", max_evaluations=4000, rng=1, callback=callback)
     assert seen == [40, 120, 200, 280, 360]
     assert result.status == 2 and result.nfev == 360
 
@@ -168,13 +179,13 @@ def test_an_interrupt_gives_the_best_so_far():
             raise KeyboardInterrupt
         return disc(x)
 
-    result = ppsde.minimize(fun, BOX, max_evaluations=4000, rng=1)
+    result = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=4000, rng=1)
     assert result.status == 3 and result.nfev == 180 and np.isfinite(result.fun)
 
 
 @pytest.mark.parametrize("rng", [None, 3, np.random.default_rng(3), np.random.SeedSequence(3), 2**100])
 def test_rng_may_be_whatever_numpy_users_have(rng):
-    assert ppsde.minimize(disc, BOX, max_evaluations=100, rng=rng).nfev == 100
+    assert ppsde.minimize(disc, BOX, method="pps-de", max_evaluations=100, rng=rng).nfev == 100
 
 
 def test_fixed_variables_and_one_variable_work():
@@ -185,7 +196,7 @@ def test_fixed_variables_and_one_variable_work():
 
 
 def test_without_a_budget_the_competition_rule_holds():
-    optimizer = ppsde.Optimizer(BOX, rng=1)
+    optimizer = ppsde.Optimizer(BOX, method="pps-de", rng=1)
     total = 0
     while not optimizer.done:
         x = optimizer.ask()
@@ -212,13 +223,17 @@ def test_without_a_budget_the_competition_rule_holds():
         ({"rng": "seed"}, "got 'seed'"),
         ({"tolerance": -1e-4}, "tolerance"),
         ({"tolerance": np.nan}, "tolerance"),
-        ({"options": {"population": 5}}, f"unknown option 'population' of pps-de; it has {', '.join(SETTINGS)}"),
+        ({"options": {"population": 5}}, "unknown option 'population' of pps-sqp; it has population_size, difference"),
+        (
+            {"method": "pps-de", "options": {"population": 5}},
+            f"unknown option 'population' of pps-de; it has {', '.join(SETTINGS)}",
+        ),
         ({"options": {"population_size": 3}}, "population_size must be an int >= 8; got 3"),
-        ({"options": {"repair": "magic"}}, "repair must be one of 'reflect'"),
+        ({"method": "pps-de", "options": {"repair": "magic"}}, "repair must be one of 'reflect'"),
         ({"x0": [9.0, 0.0]}, "point 0 does not"),
         ({"x0": [1.0, 2.0, 3.0]}, "x0 must be one point (2,)"),
         ({"x0": [np.nan, 0.0]}, "inside the bounds"),
-        ({"x0": np.zeros((50, 2))}, "at most 40"),
+        ({"method": "pps-de", "x0": np.zeros((50, 2))}, "at most 40"),
         ({"callback": 3}, "callback"),
         ({"constraints": [3]}, "got int"),
         ({"constraints": {"type": "le", "fun": abs}}, "'eq' or 'ineq'"),

@@ -19,7 +19,7 @@ def test_asking_again_gives_the_same_points_until_tell_is_called():
 
 
 def test_the_result_can_be_looked_at_any_time():
-    optimizer = ppsde.Optimizer(BOX, n_ineq=1, max_evaluations=120, rng=1)
+    optimizer = ppsde.Optimizer(BOX, method="pps-de", n_ineq=1, max_evaluations=120, rng=1)
     assert optimizer.result.nfev == 0 and not optimizer.result.success and np.isnan(optimizer.result.fun)
     while not optimizer.done:
         x = optimizer.ask()
@@ -37,7 +37,7 @@ def test_the_result_can_be_looked_at_any_time():
     ],
 )
 def test_wrong_values_are_refused_and_nothing_is_lost(values, words):
-    optimizer = ppsde.Optimizer(BOX, n_ineq=1, n_eq=1, max_evaluations=120, rng=1)
+    optimizer = ppsde.Optimizer(BOX, method="pps-de", n_ineq=1, n_eq=1, max_evaluations=120, rng=1)
     before = optimizer.ask()
     with pytest.raises(ValueError) as caught:
         optimizer.tell(*values)
@@ -46,7 +46,7 @@ def test_wrong_values_are_refused_and_nothing_is_lost(values, words):
 
 
 def test_a_search_that_is_done_says_so():
-    optimizer = ppsde.Optimizer(BOX, max_evaluations=5, rng=1)
+    optimizer = ppsde.Optimizer(BOX, method="pps-de", max_evaluations=5, rng=1)
     optimizer.tell(optimizer.ask().sum(axis=1))
     assert optimizer.done
     with pytest.raises(ValueError, match="done"):

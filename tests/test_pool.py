@@ -187,7 +187,10 @@ def test_runs_survive_any_rate_of_failures_and_are_the_same_with_any_number_of_w
             raise OSError("licence server")
         return float(((x - 30.0) ** 2).sum()), [x[0] - 25.0], []
 
-    results = [ppsde.minimize(unreliable, BOX, max_evaluations=1500, rng=2, workers=workers) for workers in (1, 2, 4)]
+    results = [
+        ppsde.minimize(unreliable, BOX, method="pps-de", max_evaluations=1500, rng=2, workers=workers)
+        for workers in (1, 2, 4)
+    ]
     assert all(result.nfev == 1500 and result.feasible for result in results)
     assert abs(results[0].n_failed / 1500 - rate) < 0.05
     assert len({bits(result.population.x) for result in results}) == 1
@@ -204,7 +207,14 @@ def test_a_whole_run_goes_on_through_crashes_and_hangs() -> None:
 
     with marked() as mark:
         result = ppsde.minimize(
-            treacherous, BOX, max_evaluations=400, rng=1, workers=2, eval_timeout=0.5, x0=[[99.5, 50.0], [0.5, 50.0]]
+            treacherous,
+            BOX,
+            method="pps-de",
+            max_evaluations=400,
+            rng=1,
+            workers=2,
+            eval_timeout=0.5,
+            x0=[[99.5, 50.0], [0.5, 50.0]],
         )
         assert all_gone(mark)
     assert result.nfev == 400 and result.success and result.fun < 100
@@ -261,7 +271,9 @@ def test_what_the_function_prints_is_seen(capfd: pytest.CaptureFixture[str]) -> 
 def test_a_run_in_a_thread_works_as_well() -> None:
     found = []
     thread = threading.Thread(
-        target=lambda: found.append(ppsde.minimize(deadly, [(10.0, 100.0)] * 2, max_evaluations=100, rng=1, workers=2))
+        target=lambda: found.append(
+            ppsde.minimize(deadly, [(10.0, 100.0)] * 2, method="pps-de", max_evaluations=100, rng=1, workers=2)
+        )
     )
     thread.start()
     thread.join()
@@ -277,7 +289,7 @@ def test_a_function_that_cannot_be_loaded_over_there_is_an_error(
         patch.setenv("ONLY_HERE", "yes")
         from only_here import fun
     with pytest.raises(EvaluationError, match="cannot be loaded in another process: KeyError: 'ONLY_HERE'") as caught:
-        ppsde.minimize(fun, BOX, workers=2)
+        ppsde.minimize(fun, BOX, method="pps-de", workers=2)
     assert caught.value.result.nfev == 0
 
 
@@ -302,7 +314,7 @@ import ppsde
 offset = 3.0
 def fun(x):
     return (x[0] - offset) ** 2
-result = ppsde.minimize(fun, [(0, 10)], max_evaluations=400, rng=1, workers=2)
+result = ppsde.minimize(fun, [(0, 10)], method="pps-de", max_evaluations=400, rng=1, workers=2)
 print(result.nfev, round(result.fun, 3))
 """
 
@@ -320,7 +332,7 @@ def fun(x):
     subprocess.Popen(["sleep", "1000"])
     os.write(1, b"evaluating\\n")
     time.sleep(1000)
-ppsde.minimize(fun, [(0, 10)], workers=2)
+ppsde.minimize(fun, [(0, 10)], method="pps-de", workers=2)
 """
 
 

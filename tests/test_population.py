@@ -82,6 +82,13 @@ def test_scores_are_what_rules_compare_of_some_rows() -> None:
     assert scores.valid.tolist() == [False, True, True]
 
 
+def test_rows_are_taken_by_a_mask_as_by_their_indices() -> None:
+    population = evaluated(np.arange(8.0).reshape(4, 2), np.arange(4.0), np.arange(4.0)[:, None], np.zeros((4, 0)), 0.1)
+    by_mask, by_index = population.take(np.array([True, False, False, True])), population.take(np.array([0, 3]))
+    assert by_mask.x.tolist() == by_index.x.tolist() == [[0, 1], [6, 7]]
+    assert by_mask.f.tolist() == [0, 3] and by_mask.g.tolist() == [[0], [3]] and by_mask.h.shape == (2, 0)
+
+
 def test_choosing_takes_whole_rows() -> None:
     first, second = rows((0, 1), (0, 2), (0, 3)), rows((1, 4), (1, 5), (1, 6))
     mixed = choose(np.array([True, False, True]), first, second)

@@ -26,7 +26,8 @@ def fun(x):
     seen.append(x)
     return x[0] ** 2, [0.5 - x[0]], []
 seen = []
-result = ppsde.minimize(ppsde.Problem(fun, [(-2, 2)] * 2, name="parabola"), max_evaluations=600, rng=1, progress=True)
+problem = ppsde.Problem(fun, [(-2, 2)] * 2, name="parabola")
+result = ppsde.minimize(problem, method="pps-de", max_evaluations=600, rng=1, progress=True)
 """
 
 
@@ -83,7 +84,7 @@ def test_nothing_is_shown_when_not_wanted(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_end_of_a_run_is_always_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    minimize(Problem(lambda x: x[0], [(0, 1)], name="line"), max_evaluations=123, rng=1, progress=True)
+    minimize(Problem(lambda x: x[0], [(0, 1)], name="line"), method="pps-de", max_evaluations=123, rng=1, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("line  100% of 123  ")
@@ -154,7 +155,7 @@ def test_a_display_that_cannot_be_written_does_not_end_the_run(terminal: bool, m
     stream.isatty = lambda: terminal  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "dumb")
-    result = minimize(lambda x: x[0], [(0, 1)], max_evaluations=100, rng=1, progress=True)
+    result = minimize(lambda x: x[0], [(0, 1)], method="pps-de", max_evaluations=100, rng=1, progress=True)
     assert result.nfev == 100
 
 

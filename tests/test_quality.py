@@ -86,7 +86,7 @@ def test_a_run_goes_on_where_it_stopped_and_a_damaged_last_line_is_dropped(tmp_p
     path = tmp_path / "runs.jsonl"
     assert main([*SMALL, "-o", str(path)]) == 0
     first = capsys.readouterr()
-    assert "| cec2006 | 20 D | pps-de | 2 |" in first.out and "4 runs, 0 of them" in first.err
+    assert "| cec2006 | 20 D | pps-sqp | 2 |" in first.out and "4 runs, 0 of them" in first.err
     lines = path.read_text().splitlines(keepends=True)
     assert len(lines) == 4
     path.write_text("".join(lines[:3]) + lines[3][:50])

@@ -103,8 +103,9 @@ def test_the_cause_of_the_end_is_reported() -> None:
     def stop(intermediate_result: object) -> None:
         raise StopIteration
 
-    spent = ppsde.minimize(lambda x: x[0], BOX, max_evaluations=50, rng=1)
+    spent = ppsde.minimize(lambda x: x[0], BOX, method="pps-de", max_evaluations=50, rng=1)
     assert spent.limited_by == "max_evaluations" and spent.status == 0
+    assert ppsde.minimize(lambda x: x[0], BOX, rng=1).limited_by == "tol"
     assert ppsde.minimize(lambda x: x[0], BOX, rng=1, callback=stop).limited_by == "callback"
     assert ppsde.minimize(lambda x: 1 / 0, BOX, rng=1).limited_by == "failures"
     asked = ppsde.Optimizer(BOX, rng=1).result
@@ -135,7 +136,7 @@ def test_durations() -> None:
 def test_the_picture_has_a_panel_for_each_thing_that_was_recorded() -> None:
     pytest.importorskip("matplotlib")
     problem = ppsde.suites.get("cec2017").problem("C14", 10, instance=1)
-    result = ppsde.minimize(problem, max_evaluations=40_000, rng=1)
+    result = ppsde.minimize(problem, method="pps-de", max_evaluations=40_000, rng=1)
     assert {0.0, 1.0} <= set(result.history["stage"])
     figure = result.plot()
     objective, violation, share, epsilon = figure.axes

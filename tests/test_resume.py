@@ -82,11 +82,11 @@ def test_a_run_stopped_by_a_callback_goes_on_where_it_was(method: str, path: Pat
 
 @pytest.mark.parametrize("every", [0.0, 1e9])
 def test_an_interrupted_generation_is_not_evaluated_again(every: float, path: Path) -> None:
-    unbroken = ppsde.minimize(fun, BOX, max_evaluations=700, rng=3)
+    unbroken = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=700, rng=3)
     lives = [Counted(stop=stop) for stop in (20, 200, 1, 150, 0)]
     first, *others = lives
     common = {"checkpoint_every": every}
-    result = ppsde.minimize(first, BOX, max_evaluations=700, rng=3, checkpoint=path, **common)
+    result = ppsde.minimize(first, BOX, method="pps-de", max_evaluations=700, rng=3, checkpoint=path, **common)
     for life in others:
         assert result.status == 3
         result = ppsde.resume(path, life, **common)
@@ -97,7 +97,7 @@ def test_an_interrupted_generation_is_not_evaluated_again(every: float, path: Pa
 
 
 def test_a_run_that_is_over_gives_its_result_again(path: Path) -> None:
-    unbroken = ppsde.minimize(fun, BOX, max_evaluations=300, rng=3, checkpoint=path)
+    unbroken = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=300, rng=3, checkpoint=path)
     stored = path.read_bytes()
     counted = Counted()
     for _ in range(2):
@@ -106,8 +106,8 @@ def test_a_run_that_is_over_gives_its_result_again(path: Path) -> None:
 
 
 def test_where_evaluations_are_made_may_change(path: Path) -> None:
-    unbroken = ppsde.minimize(rows, BOX, vectorized=True, max_evaluations=700, rng=3)
-    common = {"vectorized": True, "max_evaluations": 700, "rng": 3, "checkpoint": path}
+    unbroken = ppsde.minimize(rows, BOX, vectorized=True, method="pps-de", max_evaluations=700, rng=3)
+    common = {"vectorized": True, "method": "pps-de", "max_evaluations": 700, "rng": 3, "checkpoint": path}
     ppsde.minimize(rows, BOX, **common, workers=2, callback=stop_after(200))
     ppsde.resume(path, rows, callback=stop_after(400))
     assert digest(ppsde.resume(path, rows, workers=map)) == digest(unbroken)
@@ -115,7 +115,7 @@ def test_where_evaluations_are_made_may_change(path: Path) -> None:
 
 def test_points_that_fail_are_tried_as_often_as_before(path: Path) -> None:
     """The policy comes from the checkpoint. Only what was to be tried again when the run ended begins anew."""
-    common = {"max_evaluations": 300, "rng": 3, "on_failure": "retry:2"}
+    common = {"method": "pps-de", "max_evaluations": 300, "rng": 3, "on_failure": "retry:2"}
     unbroken, lives = Counted(), [Counted(stop=150), Counted()]
     result = ppsde.minimize(unbroken, BOX, **common)
     ppsde.minimize(lives[0], BOX, **common, checkpoint=path)
@@ -128,11 +128,11 @@ def test_points_that_fail_are_tried_as_often_as_before(path: Path) -> None:
 
 
 def test_an_error_of_an_evaluation_leaves_a_run_that_can_be_resumed(path: Path) -> None:
-    unbroken = ppsde.minimize(rows, BOX, vectorized=True, max_evaluations=300, rng=3)
+    unbroken = ppsde.minimize(rows, BOX, vectorized=True, method="pps-de", max_evaluations=300, rng=3)
     tame = lambda x: tuple(part[0] for part in rows(x[None]))  # noqa: E731
     failing = Counted(tame, stop=150, error=RuntimeError)
     with pytest.raises(ppsde.EvaluationError) as caught:
-        ppsde.minimize(failing, BOX, max_evaluations=300, rng=3, on_failure="raise", checkpoint=path)
+        ppsde.minimize(failing, BOX, method="pps-de", max_evaluations=300, rng=3, on_failure="raise", checkpoint=path)
     assert caught.value.result.nfev < 150
     mended = Counted(tame)
     assert digest(ppsde.resume(path, mended)) == digest(unbroken)
@@ -140,8 +140,10 @@ def test_an_error_of_an_evaluation_leaves_a_run_that_can_be_resumed(path: Path) 
 
 
 def test_a_run_in_which_everything_fails_ends_as_it_would_have(path: Path) -> None:
-    unbroken = ppsde.minimize(lambda x: np.nan, BOX, max_evaluations=300, rng=3)
-    ppsde.minimize(Counted(lambda x: np.nan, stop=30), BOX, max_evaluations=300, rng=3, checkpoint=path)
+    unbroken = ppsde.minimize(lambda x: np.nan, BOX, method="pps-de", max_evaluations=300, rng=3)
+    ppsde.minimize(
+        Counted(lambda x: np.nan, stop=30), BOX, method="pps-de", max_evaluations=300, rng=3, checkpoint=path
+    )
     for _ in range(2):  # ended, and ended already
         resumed = ppsde.resume(path, lambda x: np.nan)
         assert resumed.status == unbroken.status == 4 and resumed.nfev == unbroken.nfev
@@ -151,7 +153,7 @@ def test_a_run_in_which_everything_fails_ends_as_it_would_have(path: Path) -> No
 def test_constraints_of_scipy_are_given_again_and_keep_their_names(path: Path) -> None:
     limits = NonlinearConstraint(lambda x: [x[0], x.sum()], [0.5, 1.0], [np.inf, 1.0])
     objective = lambda x: (x**2).sum()  # noqa: E731
-    common = {"constraints": limits, "max_evaluations": 500, "rng": 3}
+    common = {"constraints": limits, "method": "pps-de", "max_evaluations": 500, "rng": 3}
     unbroken = ppsde.minimize(objective, BOX, **common)
     ppsde.minimize(objective, BOX, **common, callback=stop_after(200), checkpoint=path)
     with pytest.raises(CheckpointError, match=r"another function, it seems: .* 1 inequalities and 1 equalities"):
@@ -171,7 +173,7 @@ def test_integers_and_logarithms_are_searched_on(path: Path) -> None:
         assert x[0] == round(x[0])
         return (x[0] - 2.3) ** 2 + np.log10(x[1]) ** 2, [x[1] - 50.0 + x[0]], []
 
-    common = {"integrality": [1, 0], "log": [0, 1], "max_evaluations": 500, "rng": 3}
+    common = {"integrality": [1, 0], "log": [0, 1], "method": "pps-de", "max_evaluations": 500, "rng": 3}
     unbroken = ppsde.minimize(count, [(0, 9), (0.01, 100.0)], **common)
     stopped = ppsde.minimize(count, [(0, 9), (0.01, 100.0)], **common, callback=stop_after(200), checkpoint=path)
     resumed = ppsde.resume(path, count)
@@ -189,8 +191,8 @@ def test_integers_and_logarithms_are_searched_on(path: Path) -> None:
     ],
 )
 def test_another_problem_is_refused_by_what_is_different(changes: dict[str, Any], words: str, path: Path) -> None:
-    unbroken = ppsde.minimize(a_problem(), max_evaluations=300, rng=3)
-    ppsde.minimize(a_problem(), max_evaluations=300, rng=3, callback=stop_after(100), checkpoint=path)
+    unbroken = ppsde.minimize(a_problem(), method="pps-de", max_evaluations=300, rng=3)
+    ppsde.minimize(a_problem(), method="pps-de", max_evaluations=300, rng=3, callback=stop_after(100), checkpoint=path)
     with pytest.raises(CheckpointError) as caught:
         ppsde.resume(path, a_problem(**changes))
     assert words in str(caught.value) and str(path) in str(caught.value)
@@ -211,27 +213,29 @@ def test_what_is_wrong_with_an_argument_is_said_before_anything_is_done(path: Pa
     assert list(path.parent.iterdir()) == []
     with pytest.raises(FileNotFoundError):
         ppsde.resume(path, fun)
-    ppsde.minimize(fun, BOX, max_evaluations=50, rng=1, checkpoint=path)
+    ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=50, rng=1, checkpoint=path)
     with pytest.raises(CheckpointError, match="exists already"):
-        ppsde.minimize(fun, BOX, max_evaluations=50, rng=1, checkpoint=path)
+        ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=50, rng=1, checkpoint=path)
     with pytest.raises(ValueError, match="callable"):
         ppsde.resume(path, 3)  # type: ignore[arg-type]
 
 
 def test_a_mistake_on_resuming_leaves_everything_where_it_was(path: Path) -> None:
-    ppsde.minimize(Counted(stop=1), BOX, max_evaluations=50, rng=1, checkpoint=path)
+    ppsde.minimize(Counted(stop=1), BOX, method="pps-de", max_evaluations=50, rng=1, checkpoint=path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="callable"):
         ppsde.resume(path, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="real numbers"):
         ppsde.resume(path, lambda x: "nonsense")
     assert path.read_bytes() == before
-    assert digest(ppsde.resume(path, fun)) == digest(ppsde.minimize(fun, BOX, max_evaluations=50, rng=1))
+    assert digest(ppsde.resume(path, fun)) == digest(
+        ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=50, rng=1)
+    )
 
 
 def test_a_mistake_in_the_program_leaves_nothing_behind(path: Path) -> None:
     with pytest.raises(ValueError, match="real numbers"):
-        ppsde.minimize(lambda x: "nonsense", BOX, max_evaluations=50, rng=1, checkpoint=path)
+        ppsde.minimize(lambda x: "nonsense", BOX, method="pps-de", max_evaluations=50, rng=1, checkpoint=path)
     assert list(path.parent.iterdir()) == []
 
 
@@ -256,7 +260,7 @@ def test_a_mistake_in_the_program_leaves_nothing_behind(path: Path) -> None:
     ],
 )
 def test_what_a_hostile_file_tells_of_the_run_is_checked(place: str, value: Any, path: Path) -> None:
-    ppsde.minimize(fun, BOX, max_evaluations=50, rng=1, checkpoint=path)
+    ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=50, rng=1, checkpoint=path)
     found = state_file.read(path)
     content = found.content
     content["about" if place in content["about"] else "account"][place] = value
@@ -277,7 +281,8 @@ def slow(x):
         print("evaluating", flush=True)
     time.sleep(0.002)
     return (x**2).sum(), [1 - x[0]], []
-result = ppsde.minimize(slow, [(-3, 5)] * 2, max_evaluations=3000, rng=3, checkpoint=sys.argv[1], checkpoint_every=1e9)
+budget = {"method": "pps-de", "max_evaluations": 3000}
+result = ppsde.minimize(slow, [(-3, 5)] * 2, **budget, rng=3, checkpoint=sys.argv[1], checkpoint_every=1e9)
 print(json.dumps({"status": result.status, "calls": calls}))
 """
 
@@ -293,7 +298,9 @@ def test_a_signal_leaves_a_checkpoint_with_all_that_was_evaluated(number: signal
     counted = Counted(lambda x: ((x**2).sum(), [1 - x[0]], []))
     resumed = ppsde.resume(path, counted)
     assert len(counted.points) == 3000 - told["calls"]
-    unbroken = ppsde.minimize(lambda x: ((x**2).sum(), [1 - x[0]], []), BOX[:2], max_evaluations=3000, rng=3)
+    unbroken = ppsde.minimize(
+        lambda x: ((x**2).sum(), [1 - x[0]], []), BOX[:2], method="pps-de", max_evaluations=3000, rng=3
+    )
     assert digest(resumed) == digest(unbroken)
 
 
@@ -316,15 +323,15 @@ def fills(intermediate_result):
     resource.setrlimit(resource.RLIMIT_FSIZE, (14_000, most))
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    every = {"checkpoint_every": 0.0}
-    result = ppsde.minimize(fun, BOX, max_evaluations=700, rng=3, checkpoint=sys.argv[2], callback=fills, **every)
+    common = {"method": "pps-de", "max_evaluations": 700, "rng": 3, "checkpoint_every": 0.0}
+    result = ppsde.minimize(fun, BOX, **common, checkpoint=sys.argv[2], callback=fills)
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 print(digest(result), len(said), said[0].message)
 """
 
 
 def test_a_full_disk_costs_the_checkpoint_and_not_the_result(path: Path) -> None:
-    unbroken = digest(ppsde.minimize(fun, BOX, max_evaluations=700, rng=3))
+    unbroken = digest(ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=700, rng=3))
     command = [sys.executable, "-c", FULL_DISK, str(Path(__file__).parent), str(path)]
     found, count, words = subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -364,7 +371,7 @@ def test_killed_runs_are_resumed_to_the_same_bits(
 
 
 def test_a_resumed_checkpoint_that_is_damaged_says_so(path: Path) -> None:
-    ppsde.minimize(fun, BOX, max_evaluations=300, rng=3, callback=stop_after(100), checkpoint=path)
+    ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=300, rng=3, callback=stop_after(100), checkpoint=path)
     data = path.read_bytes()
     path.write_bytes(data[:-1])
     with pytest.raises(CheckpointError, match="damaged"):
@@ -372,5 +379,5 @@ def test_a_resumed_checkpoint_that_is_damaged_says_so(path: Path) -> None:
     path.write_bytes(data)
     journal = path.with_name(path.name + ".journal")
     journal.write_bytes(b"garbage")  # which costs repeated evaluations at most
-    unbroken = ppsde.minimize(fun, BOX, max_evaluations=300, rng=3)
+    unbroken = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=300, rng=3)
     assert digest(ppsde.resume(path, fun)) == digest(unbroken)

@@ -1,12 +1,14 @@
-"""PPS-DE finds what it is said to find, seed after seed."""
+"""The default and PPS-DE find what they are said to find, seed after seed."""
 
 import numpy as np
 import pytest
 
 import ppsde
+from ppsde.algorithms import DEFAULT
 from ppsde.suites import get
 
 SEEDS = range(10)
+METHODS = (DEFAULT, "pps-de")
 
 
 def solved(result):
@@ -25,14 +27,15 @@ def stop_when(solved):
 
 @pytest.mark.parametrize("instance", ["official", 1])
 @pytest.mark.parametrize("name", ["C01", "C04", "C05", "C06"])
-def test_a_suite_problem_is_solved_to_1e_8_feasibly_in_nine_of_ten_seeds(name, instance):
+def test_pps_de_solves_a_suite_problem_to_1e_8_feasibly_in_nine_of_ten_seeds(name, instance):
     try:
         problem = get("cec2017").problem(name, dimension=10, instance=instance)
     except ValueError as missing:
         pytest.skip(str(missing))
     results = []
     for seed in SEEDS:
-        results.append(ppsde.minimize(problem, max_evaluations=200_000, rng=seed, callback=stop_when(solved)))
+        common = {"method": "pps-de", "max_evaluations": 200_000, "rng": seed}
+        results.append(ppsde.minimize(problem, **common, callback=stop_when(solved)))
         if sum(map(solved, results)) == 9:
             return  # whatever the tenth does
     pytest.fail(str([(result.fun, result.violation) for result in results]))
@@ -44,18 +47,21 @@ def two_equalities(x):
     return (x**2).sum(axis=1), None, h
 
 
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_better_of_two_feasible_branches_is_found(seed):
-    result = ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, vectorized=True, rng=seed)
+def test_the_better_of_two_feasible_branches_is_found(seed, method):
+    result = ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, method=method, vectorized=True, rng=seed)
     assert result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
 
 
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["welded-beam", "three-bar-truss", "pressure-vessel-continuous", "speed-reducer"])
-def test_a_textbook_design_is_solved(name):
+def test_a_textbook_design_is_solved(name, method):
     problem = get("engineering").problem(name)
 
     def good(result):
         return result.feasible and result.fun <= problem.optimum.value * (1 + 1e-4)
 
-    results = [ppsde.minimize(problem, max_evaluations=60_000, rng=k, callback=stop_when(good)) for k in range(3)]
+    common = {"method": method, "max_evaluations": 60_000, "callback": stop_when(good)}
+    results = [ppsde.minimize(problem, rng=k, **common) for k in range(3)]
     assert all(map(good, results)), [result.fun for result in results]

@@ -43,7 +43,7 @@ def numbers(path: str) -> dict[str, Any]:
 
 
 def test_an_interrupted_command_is_resumed_to_the_same_result(file: Path) -> None:
-    settings = ["--seed", "3", "--max-evaluations", "1000", "--option", "population_size=12"]
+    settings = ["--method", "pps-de", "--seed", "3", "--max-evaluations", "1000", "--option", "population_size=12"]
     assert main(["solve", "disc.py:problem", *settings, "--quiet", "--json", "unbroken.json"]) == 0
     command = [sys.executable, "-c", START, "solve", "disc.py:problem", *settings, "--checkpoint", "run.ppsde"]
     environment = {**os.environ, "SLOW": "1", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -15,6 +15,7 @@ from stopping import NAME, SIZE, Halving, Stairs, in_the_table
 
 import ppsde
 from ppsde import scipy as scipy_front
+from ppsde.algorithms import DEFAULT
 from ppsde.arrays import bits
 from ppsde.cli import main
 from ppsde.engines.ending import CONVERGED, INFEASIBLE, SPENT, STOPPED, TARGET, TIME_UP
@@ -124,13 +125,15 @@ def test_the_target_must_be_feasible() -> None:
 
 
 def test_an_infinite_target_is_reached_by_the_first_feasible_point() -> None:
-    result = ppsde.minimize(fun, BOX, max_evaluations=BUDGET, rng=1, target=np.inf)
+    result = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=BUDGET, rng=1, target=np.inf)
     assert result.status == TARGET and result.nit == 0 and result.nfev == len(result.population.x)
 
 
 def test_a_target_that_is_missed_changes_nothing() -> None:
-    missed, without = (ppsde.minimize(fun, BOX, max_evaluations=500, rng=1, target=t) for t in (0.9, None))
-    assert digest(missed) == digest(without) and missed.status == SPENT
+    for method, status in ((DEFAULT, CONVERGED), ("pps-de", SPENT)):
+        common = {"method": method, "max_evaluations": 500, "rng": 1}
+        missed, without = (ppsde.minimize(fun, BOX, target=t, **common) for t in (0.9, None))
+        assert digest(missed) == digest(without) and missed.status == status
 
 
 @pytest.mark.parametrize(("target", "nfev"), [(0.0, 10), (-0.28, 10 + 2 * 15 + 10), (-0.33, 10 + 3 * 15)])
@@ -327,7 +330,8 @@ def test_a_callback_that_returns_true_ends_the_run(answer: Any) -> None:
 
 @pytest.mark.parametrize("answer", [None, False, np.False_, 1, "stop", np.ones(3)])
 def test_a_callback_that_returns_anything_else_does_not(answer: Any) -> None:
-    assert ppsde.minimize(fun, BOX, max_evaluations=500, rng=1, callback=lambda result: answer).nfev == 500
+    common: dict[str, Any] = {"method": "pps-de", "max_evaluations": 500, "rng": 1}
+    assert ppsde.minimize(fun, BOX, **common, callback=lambda result: answer).nfev == 500
 
 
 # --- wrong arguments -------------------------------------------------------------------------------------------------

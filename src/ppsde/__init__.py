@@ -1,4 +1,4 @@
-"""Constrained single-objective black-box optimisation: PPS-DE and its field."""
+"""Constrained single-objective black-box optimisation: PPS-SQP, PPS-DE and its field."""
 
 from . import scipy, suites
 from .algorithms import ALGORITHMS

@@ -30,11 +30,11 @@ class Optimizer:
     ----------
     bounds : scipy Bounds, pairs (low, high), or two arrays
     method : str
-        One of `ppsde.ALGORITHMS`.
+        One of `ppsde.ALGORITHMS`; the default, 'pps-sqp', ends a search by itself when its local searches agree.
     n_ineq, n_eq : int
         Numbers of inequalities g and equalities h that `tell` expects.
     max_evaluations : int, optional
-        The budget, which is met exactly; the default is 20000 times the number of variables.
+        The budget, which is never exceeded; the default is 20000 times the number of variables.
     rng : None, int, SeedSequence or Generator
     x0 : array (d,) or (k, d), optional
         Points that the first population must contain.

@@ -112,8 +112,11 @@ class Population:
         return Scores(self.f[rows], self.violation[rows])
 
     def take(self, rows: Array | slice) -> Population:
+        """The points of these rows: indices, a slice, or a mask (n,)."""
         if isinstance(rows, slice):
             return Population(self.x[rows], self.f[rows], self.violation[rows], self.g[rows], self.h[rows])
+        if type(rows) is np.ndarray and rows.dtype == bool:
+            rows = np.flatnonzero(rows)
         x, g, h = gather(self.x, rows), gather(self.g, rows), gather(self.h, rows)
         return Population(x, self.f[rows], self.violation[rows], g, h)
 

@@ -23,7 +23,7 @@ Deviations (the publication says / we do / because)
   crossover there           not given / `current_to_rand_crossover` none / LSHADE44
   NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 40 / few variables need room too
   Gmax                      overshoots / the last generation is cut at the budget / fairness
-Additions of the default, which `PUBLISHED` switches off, because the published push can end in a population without
+Additions of `pps-de`, which `PUBLISHED` switches off, because the published push can end in a population without
 spread at an infeasible point, from where no pull leads out (C15, C24):
   epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share
                             `theta` (1 - elapsed)^cp of the population stays below / does not depend on scales

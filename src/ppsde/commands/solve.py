@@ -53,7 +53,7 @@ def add(group: Any) -> None:
         "result on standard output.\n\n" + exit_status.EXPLAINED,
         "ppsde solve beam.py:problem --seed 1",
         "ppsde solve engineering:welded-beam --json beam.json",
-        "ppsde solve cec2017:C05 --dimension 30 --instance 2 --option pbest=8",
+        "ppsde solve cec2017:C05 --dimension 30 --method pps-de --option pbest=8",
         "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
         "ppsde solve beam.py:problem --checkpoint beam.ppsde",
         "ppsde solve beam.py:problem --resume beam.ppsde --workers 4",
