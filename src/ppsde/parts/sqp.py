@@ -183,7 +183,7 @@ def step(
     # 6 The penalty
     return replace(
         search,
-        penalty=xp.where(first & ~search.correcting, penalty, search.penalty),
+        penalty=xp.where(wanted & ~search.correcting, penalty, search.penalty),
         over=search.over | (search.idle > PATIENCE) | (search.radius < LEAST_RADIUS),
     )
 
