@@ -22,7 +22,6 @@ from ppsde.parts.starts import (
     Visits,
     improves,
     near,
-    nth,
 )
 from ppsde.population import Population
 
@@ -107,12 +106,6 @@ def test_points_near_the_best_stay_in_the_box_and_change_at_least_one_variable()
     # Each of the four by 1/6 as the one drawn, and else by 5/6 of the mean of u^2 / 2, 1/6: 0.3056.
     assert changed.mean() == pytest.approx(4 * 0.3056, abs=0.1) and changed.max() == 4
     assert p_of_law((np.log10(reach) + 2) / 1.5, lambda q: np.clip(q, 0, 1)) > LEVEL
-
-
-def test_a_place_of_a_mask_is_drawn_uniformly() -> None:
-    mask = np.array([False, True, False, True, True, False])
-    assert [int(nth(mask, np.float64(u))) for u in (0.0, 0.33, 0.34, 0.66, 0.67, 0.999)] == [1, 1, 3, 3, 4, 4]
-    assert 0 <= int(nth(np.zeros(3, bool), np.float64(0.5))) < 3
 
 
 # Improvements
@@ -207,8 +200,6 @@ def test_both_namespaces_agree() -> None:
             theirs = theirs.add(xp.asarray(start), xp.asarray(end), xp.asarray(u[0] < 0.5), task)
             for a, b in zip(near(start, u, TASK), near(xp.asarray(start), xp.asarray(u), task), strict=True):
                 np.testing.assert_allclose(b, a, rtol=1e-13)
-            mask = u < 0.5
-            assert int(nth(mask, u[0])) == int(nth(xp.asarray(mask), xp.asarray(u[0])))
         some = at(*rng.uniform(TASK.lower, TASK.upper, (20, 2)).tolist())
         there = Population(*(xp.asarray(v) for v in vars(some).values()))
         assert 0 < ours.unvisited(some, TASK).sum() < 20
