@@ -71,7 +71,7 @@ def test_a_run_is_the_same_alone_and_beside_other_problems(together):
 
 
 def test_minimize_and_a_study_make_the_runs_of_a_batch(together):
-    alone = ppsde.minimize(C14, max_evaluations=BUDGET, rng=3, backend="jax")
+    alone = ppsde.minimize(C14, method="pps-de", max_evaluations=BUDGET, rng=3, backend="jax")
     assert bits(alone.x) == bits(together[1].x[0]) and alone.fun == together[1].f[0]
     job = a_job(settings={}, dimension=D, budget=BUDGET, record=RECORD, seed=3, engine="compiled")
     of_a_study = compiled_program(job, [C05, C14])(np.array([2]), 3, [1])[0]
@@ -180,7 +180,7 @@ def test_what_cannot_be_traced_runs_on_the_host_engine_with_a_warning():
     assert result.feasible.all() and result.f == pytest.approx(math.exp(0.5), rel=1e-3)
     assert (result.evaluations == 2000).all() and result.record["f"].shape == (3, 10)
     assert (result.record["f"][:, -1] == result.f).all()
-    alone = ppsde.minimize(problem, max_evaluations=2000, rng=5)
+    alone = ppsde.minimize(problem, method="pps-de", max_evaluations=2000, rng=5)
     assert alone.fun == result.f[0], "run 0 is what minimize does with that seed"
 
 
