@@ -273,7 +273,7 @@ class PPSSQP:
         search = replace(search, over=search.over | given_up)
         over = mine & search.over
         best = better_rows(state.best, search.best)
-        agreement = when(leads, lambda: Agreement.none(xp), state.agreement)
+        agreement = state.agreement.renewed(state.best, best, task)
         last = when(given_up, lambda: search.point, search.best)
         agreement = agreement.after(over & alone, last, given_up, best, task)
         purse = state.purse.pay(LOCAL, asked, leads, task).reckon(LOCAL, over)
@@ -359,7 +359,7 @@ class PPSSQP:
                 sizes=sizes,
                 de=de,
                 search=search,
-                agreement=when(leads, lambda: Agreement.none(xp), state.agreement),
+                agreement=state.agreement.renewed(old, better_rows(old, leader), task),
                 cloud=replace(cloud, leader=rescaled(cloud.leader)),
                 purse=state.purse.pay(DE, asked, leads, task).reckon(DE, cycle_over),
                 best=better_rows(old, leader),
@@ -406,7 +406,7 @@ class PPSSQP:
             mine,
             lambda: replace(
                 state,
-                agreement=when(leads, lambda: Agreement.none(xp), state.agreement),
+                agreement=state.agreement.renewed(state.best, better_rows(state.best, leader), task),
                 cloud=Cloud(law, epsilon, leader, cloud.age + 1, idle, over, cloud.count),
                 purse=state.purse.pay(ES, xp.asarray(offspring), leads, task).reckon(ES, over),
                 best=better_rows(state.best, leader),

@@ -95,7 +95,7 @@ class MultistartSQP:
         over = search.over
         best = better_rows(state.best, search.best)
         end = when(given_up, lambda: search.point, search.best)
-        agreement = when(leads, lambda: Agreement.none(xp), state.agreement)
+        agreement = state.agreement.renewed(state.best, best, task)
         last = xp.arange(population.size) == population.size - 1
         ends = join(population.take(slice(0, population.size - 1)), search.best)
         return State(

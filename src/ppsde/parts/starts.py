@@ -93,15 +93,19 @@ class Agreement:
     def none(cls, xp: Any = np) -> Agreement:
         return cls(xp.asarray(0), xp.asarray(0))
 
+    def renewed(self, best: Population, better: Population, task: Task) -> Agreement:
+        """The same where a better point (one row each) has the value of the best one; else that of no search yet."""
+        xp = namespace(best.f)
+        new = ~(_apart(better, best) <= _equal(better, task))
+        return Agreement(xp.where(new, 0, self.same), xp.where(new, 0, self.other))
+
     def after(self, over: Array, end: Population, given_up: Array, best: Population, task: Task) -> Agreement:
         """The same after a search, if it is `over`, whose end and whose best point known (one row each) were these.
 
         One that was given up ended at the best point if it was given up there; the others if the values are the same.
         """
         xp = namespace(best.f)
-        both = end.feasible[0] & best.feasible[0]
-        apart = xp.abs(xp.where(both, end.f[0] - best.f[0], np.inf))
-        equal = apart <= 100.0 * task.tol * xp.maximum(1.0, xp.abs(best.f[0]))
+        equal = _apart(end, best) <= _equal(best, task)
         close = xp.abs((end.x[0] - best.x[0]) / widths(task)).max() < 2.0 * SAME
         same = over & best.feasible[0] & (equal | (given_up & close))
         return Agreement(self.same + same, self.other + (over & ~same))
@@ -110,3 +114,15 @@ class Agreement:
     def enough(self) -> Array:
         """Whether nothing better is to be expected."""
         return (self.same >= FEW + self.other) | (self.same >= MANY)
+
+
+def _apart(first: Population, second: Population) -> Array:
+    """The distance between the values of two points, one row each; inf unless both are feasible."""
+    xp = namespace(first.f)
+    return xp.abs(xp.where(first.feasible[0] & second.feasible[0], first.f[0] - second.f[0], np.inf))
+
+
+def _equal(point: Population, task: Task) -> Array:
+    """The distance up to which values count as that of the point, one row."""
+    xp = namespace(point.f)
+    return 100.0 * task.tol * xp.maximum(1.0, xp.abs(point.f[0]))
