@@ -234,6 +234,7 @@ def test_where_everything_fails_the_result_has_no_point():
 
 def test_the_gear_train_is_solved_to_its_integer_optimum():
     problem = ppsde.suites.get("engineering").problem("gear-train")
-    result = ppsde.minimize(problem, integrality=True, max_evaluations=30_000, rng=1, options={"population_size": 120})
+    options = {"population_size": 120}
+    result = ppsde.minimize(problem, integrality=True, method="pps-de", max_evaluations=30_000, rng=1, options=options)
     assert result.fun == problem.optimum.value
     assert {*result.x[[0, 3]]} == {43.0, 49.0} and {*result.x[[1, 2]]} == {16.0, 19.0}
