@@ -353,7 +353,7 @@ def test_a_run_on_the_sphere_ends_by_itself(seed: int) -> None:
     assert result.fun < 1e-10
 
 
-@pytest.mark.parametrize("seed", [2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_run_on_the_tension_spring_ends_by_itself(seed: int) -> None:
     problem = get("engineering").problem("tension-spring")
     assert problem.optimum is not None

@@ -11,7 +11,7 @@ from benchmarks.quality.__main__ import main
 from benchmarks.quality.peers import UnitBox, solve
 from benchmarks.quality.problems import BudgetSpent, Counter, Variant, noise_of, problem_of
 from benchmarks.quality.report import Study, harm, losses_by_stopping, ranks, share, table
-from benchmarks.quality.runs import CAN_STOP, Job, run, stored
+from benchmarks.quality.runs import Job, run, stored
 
 SMALL = ["--only=g06|g24", "--suites=cec2006", "--budgets=20", "--seeds=1", "--workers=1", "--peers=slsqp"]
 JOB = Job("cec2006", "g06", None, None, 0.0, False, 100, "pps-de", False, 1)
@@ -160,10 +160,3 @@ def test_more_budget_that_hurts_is_found():
 def test_stopping_is_compared_with_the_same_seed():
     found = study(("a", 1, 1, 0.0), ("a!", 1, 1, 1e-3), ("a", 1, 2, 0.1), ("a!", 1, 2, 0.1), ("a!", 1, 3, "1"))
     assert losses_by_stopping(found, list(found.rows), "a") == 50.0
-
-
-@pytest.mark.skipif(CAN_STOP, reason="minimize has tol")
-def test_stopping_is_refused_where_minimize_has_none(capsys):
-    with pytest.raises(SystemExit):
-        main(["--stopping"])
-    assert "no argument tol" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import ppsde
 
 from .peers import PEERS
 from .report import Study, draw, harm_table, losses_table, medians_table, stopping_table, table
-from .runs import CAN_STOP, Job, complete, method_of, stored
+from .runs import Job, complete, method_of, stored
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SUITES = ("cec2006", "engineering", "cec2017")
@@ -135,8 +135,6 @@ def jobs_of(asked: argparse.Namespace) -> list[Job]:
     solvers += [(name, False) for name in peers_of(asked.peers)]
     if not solvers:
         raise ValueError("there is nothing to run: no method and no peer")
-    if asked.stopping and not CAN_STOP:
-        raise ValueError("--stopping: ppsde.minimize of this version has no argument tol")
     if asked.staircase and "cec2017" in asked.suites:
         raise ValueError("--staircase needs best known values, which instances of cec2017 do not have")
     for name in ("seeds", "workers", "dimension"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import signal
@@ -25,7 +24,6 @@ from ppsde.commands.parsing import settings_of
 from .peers import PEERS, solve
 from .problems import Counter, Variant, problem_of
 
-CAN_STOP = "tol" in inspect.signature(ppsde.minimize).parameters  # whether `minimize` can end before its budget
 EVERY = 5.0  # seconds between two lines of progress
 
 
@@ -75,7 +73,7 @@ def run(job: Job) -> Row:
             errors = solve(job.solver, counter, job.seed)
         else:
             name, options = method_of(job.solver)
-            stop: dict[str, Any] = {"tol": 0} if CAN_STOP and not job.stopping else {}
+            stop: dict[str, Any] = {} if job.stopping else {"tol": 0}
             ppsde.minimize(
                 counter.problem,
                 method=name,

@@ -46,7 +46,7 @@ from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
 from ..parts.sizing import first_points, inside
 from ..parts.sqp import FIRST_RADIUS, LocalSearch, step, widths
-from ..parts.starts import Agreement, Visits, improves, near
+from ..parts.starts import Agreement, Visits, after_step, improves, near
 from ..population import Population, better_rows, choose
 from ..streams import Dealt, Stream
 from .pps_de import PPSDE
@@ -56,7 +56,7 @@ LOCAL, DE, ES = range(3)  # the searches
 ES_SHARE = 0.1  # of what LOCAL leaves
 BOLD, LEAST_TRUST = 2.0, 0.25  # factor of trust after a success; its smallest value
 DOUBT = 0.85, 0.6, 0.85  # factors of trust after a failure
-EARLY = 100  # evaluations per variable in which LOCAL has nearly all
+EARLY = 100  # evaluations per variable that belong to LOCAL
 GENERATIONS = 500  # NP is the budget divided by this, within limits
 MEMBER, NEAR, NEW = range(3)  # kinds of starts
 KINDS = (MEMBER, NEAR, NEW, NEAR)  # in turn
@@ -143,10 +143,10 @@ class Cloud:
 
     def begin(self, point: Population, sigma: Array, task: Task) -> Cloud:
         """The next one, around a point, one row."""
-        law, zero = self.law, self.age * 0
-        mean = (point.x[0] - task.lower) / widths(task)
-        fresh = replace(Mutation.fresh(mean, 1.0), sigma=sigma)
-        return Cloud(fresh, law.sigma * np.inf, point, zero, zero, self.over & False, self.count + 1)
+        xp = namespace(sigma)
+        mean, zero = (point.x[0] - task.lower) / widths(task), xp.asarray(0)
+        law = replace(Mutation.fresh(mean, 1.0), sigma=sigma)
+        return Cloud(law, xp.asarray(np.inf), point, zero, zero, xp.asarray(False), self.count + 1)
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class State:
     de: StateOfDE
     search: LocalSearch
     start: Array  # (d,), where the local search began
-    alone: Array  # bool: it began at a member, not near the best point
+    alone: Array  # bool: it began at a member or at a new point, not near the best one
     visits: Visits
     agreement: Agreement
     cloud: Cloud
@@ -268,15 +268,8 @@ class PPSSQP:
                 break
         search = when(mine, lambda: stepped, search)
 
+        search, visits, agreement, _ = after_step(search, start, alone, state.visits, state.agreement, state.best, task)
         leads = improves(search.best, state.best)
-        given_up = mine & ~search.over & ~leads & state.visits.is_end(search.point, task)
-        search = replace(search, over=search.over | given_up)
-        over = mine & search.over
-        best = better_rows(state.best, search.best)
-        agreement = state.agreement.renewed(state.best, best, task)
-        last = when(given_up, lambda: search.point, search.best)
-        agreement = agreement.after(over & alone, last, given_up, best, task)
-        purse = state.purse.pay(LOCAL, asked, leads, task).reckon(LOCAL, over)
         return when(
             mine,
             lambda: replace(
@@ -284,10 +277,10 @@ class PPSSQP:
                 search=search,
                 start=start,
                 alone=alone,
-                visits=when(over, lambda: state.visits.add(start, search.best.x[0], given_up, task), state.visits),
+                visits=visits,
                 agreement=agreement,
-                purse=purse,
-                best=best,
+                purse=state.purse.pay(LOCAL, asked, leads, task).reckon(LOCAL, search.over),
+                best=better_rows(state.best, search.best),
             ),
             state,
         )

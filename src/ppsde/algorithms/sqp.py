@@ -18,7 +18,7 @@ from ..arrays import Array, namespace, when
 from ..checks import check_count, check_range
 from ..parts.sizing import first_points, inside
 from ..parts.sqp import DIFFERENCE, LocalSearch, step
-from ..parts.starts import Agreement, Visits, improves
+from ..parts.starts import Agreement, Visits, after_step
 from ..population import Population, better_rows, choose, join
 from ..streams import Stream
 
@@ -89,23 +89,19 @@ class MultistartSQP:
         start = xp.where(begins, point.x[0], state.start)
 
         search = yield from step(search, task, ~search.over, self.difference)
-        leads = improves(search.best, state.best)
-        given_up = ~search.over & ~leads & state.visits.is_end(search.point, task)
-        search = replace(search, over=search.over | given_up)
-        over = search.over
-        best = better_rows(state.best, search.best)
-        end = when(given_up, lambda: search.point, search.best)
-        agreement = state.agreement.renewed(state.best, best, task)
+        search, visits, agreement, given_up = after_step(
+            search, start, xp.asarray(True), state.visits, state.agreement, state.best, task
+        )
         last = xp.arange(population.size) == population.size - 1
         ends = join(population.take(slice(0, population.size - 1)), search.best)
         return State(
-            population=choose(last & over & ~given_up, ends, population).sorted(),
+            population=choose(last & search.over & ~given_up, ends, population).sorted(),
             generation=state.generation + 1,
             search=search,
             start=start,
-            visits=when(over, lambda: state.visits.add(start, search.best.x[0], given_up, task), state.visits),
-            agreement=agreement.after(over, end, given_up, best, task),
-            best=best,
+            visits=visits,
+            agreement=agreement,
+            best=better_rows(state.best, search.best),
         )
 
     def converged(self, state: State) -> Array:

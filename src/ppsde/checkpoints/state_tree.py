@@ -305,7 +305,7 @@ def _check(snapshot: Any) -> None:
     if snapshot.x0_values is not None:
         counts = _check_values(snapshot.x0_values, 0 if x0 is None else len(x0))
     counts = _check_points(snapshot.best, "best", d, 1, counts)
-    counts = _check_points(snapshot.kept, "kept", d, 1, counts)
+    counts = _check_points(snapshot.best_member, "best_member", d, 1, counts)
     if snapshot.state is not None:
         _check_points(getattr(snapshot.state, "population", False), "state.population", d, None, counts)
     columns, rows = snapshot.columns, snapshot.rows

@@ -38,7 +38,7 @@ class Snapshot:
     evaluations: int = 0  # made before this generation
     failed: int = 0  # evaluations that failed before this generation
     best: Population | None = None  # one row: the best point evaluated before this generation
-    kept: Population | None = None  # one row: the best point that ever was in a population
+    best_member: Population | None = None  # one row: the best that ever was in a population
     columns: tuple[str, ...] = ()  # of the history
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (generations, columns)
     given: tuple[FGH, ...] = ()  # the values supplied in this generation, one entry per request
@@ -101,7 +101,7 @@ class Run:
             evaluations=evaluations,
             failed=failed,
             best=best,
-            kept=self.best_member,
+            best_member=self.best_member,
             columns=self._columns,
             rows=self._table(),
             given=tuple(self._supplied),
@@ -128,7 +128,7 @@ class Run:
         self.evaluations = snapshot.evaluations
         self.failed = snapshot.failed
         self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
-        self.best_member: Population | None = snapshot.kept  # one row: the best point that ever was in a population
+        self.best_member: Population | None = snapshot.best_member  # one row: the best that ever was in a population
         self.wanted: np.ndarray | None = None  # (n, d)
         self._attempt = snapshot.attempt
         self._request = np.empty((0, 0))  # (n, d), all points of the current request

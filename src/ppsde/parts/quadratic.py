@@ -4,8 +4,8 @@
 
 With a slack for each term of the penalty it is a smooth convex program that always has a solution. It is solved by a
 primal-dual interior-point method with Mehrotra's predictor and corrector (SIAM Journal on Optimization 2, 1992). All
-of its conditions but stationarity are linear and hold at the start, so they hold throughout. What belongs to slacks
-and to the box is diagonal and is eliminated, so that a round solves n x n equations only, however many constraints
+of its conditions but stationarity are linear and hold at the start, so they hold throughout. The parts of slacks
+and of the box are diagonal and are eliminated, so that a round solves n x n equations only, however many constraints
 there are.
 """
 

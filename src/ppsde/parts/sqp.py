@@ -286,7 +286,7 @@ def program_of(search: LocalSearch, task: Task, width: Array) -> ElasticProgram:
 
 
 def residuals(c: Array, search: LocalSearch, p: int, task: Task) -> Array:
-    """What must be 0 or less (.., p + 2 q), for scaled constraints c (.., m): g, h and -h, each with its aim."""
+    """The values that must be 0 or less (.., p + 2 q), for scaled constraints c (.., m): g, h, -h with their aims."""
     xp = namespace(c)
     scale = search.model.c_scale
     counts = scale < np.inf

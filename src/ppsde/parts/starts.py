@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..algorithm import Task
-from ..arrays import Array, namespace
-from ..population import Population
-from .sqp import widths
+from ..arrays import Array, namespace, when
+from ..population import Population, better_rows
+from .sqp import LocalSearch, widths
 
 REMEMBERED = 64  # starts, and as many ends
 APART, CLOSE = 0.1, 0.01  # distances of a start from earlier starts and ends that are wanted, and that will do
@@ -126,3 +126,19 @@ def _equal(point: Population, task: Task) -> Array:
     """The distance up to which values count as that of the point, one row."""
     xp = namespace(point.f)
     return 100.0 * task.tol * xp.maximum(1.0, xp.abs(point.f[0]))
+
+
+def after_step(
+    search: LocalSearch, start: Array, alone: Array, visits: Visits, agreement: Agreement, best: Population, task: Task
+) -> tuple[LocalSearch, Visits, Agreement, Array]:
+    """The search, visits and agreement after a step, and whether the search was given up, because it ended before.
+
+    It began at `start` (d,), `alone` if not near the best point; `best`, one row, is the best point before the step.
+    """
+    given_up = ~search.over & ~improves(search.best, best) & visits.is_end(search.point, task)
+    search = replace(search, over=search.over | given_up)
+    new_best = better_rows(best, search.best)
+    end = when(given_up, lambda: search.point, search.best)
+    agreement = agreement.renewed(best, new_best, task).after(search.over & alone, end, given_up, new_best, task)
+    visits = when(search.over, lambda: visits.add(start, search.best.x[0], given_up, task), visits)
+    return search, visits, agreement, given_up
