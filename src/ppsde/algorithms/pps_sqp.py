@@ -8,10 +8,10 @@ that it neither explores nor refines.
      tenth of the budget.
   B  Repeat until the budget is spent, or the search has converged:
      1  Whose turn it is: that of each search whose credit pays for half of its next step, or else of the nearest to it.
-     2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins: in turn at the best
-        member of DE's population far from all earlier starts and ends, near the best point known, at any point of the
-        box, near the best point again; during the first 100 D evaluations at members only. One that comes to an
-        earlier end is given up.
+     2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins: at the best member of
+        DE's population far from all earlier starts and ends, at any point of the box, or near the best point known, in
+        turn; a kind of start that has improved the best point is used again. During the first 100 D evaluations they
+        begin at members only. One that comes to an earlier end is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population. Its first turn completes the first
         population instead.
@@ -59,7 +59,7 @@ DOUBT = 0.85, 0.6, 0.85  # factors of trust after a failure
 EARLY = 100  # evaluations per variable that belong to LOCAL
 GENERATIONS = 500  # NP is the budget divided by this, within limits
 MEMBER, NEAR, NEW = range(3)  # kinds of starts
-KINDS = (MEMBER, NEAR, NEW, NEAR)  # in turn
+KINDS = (MEMBER, NEW, NEAR)  # in turn
 NARROW = 0.05  # least radius of a local search that begins near the best point
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
 CLOSING = 0.9  # factor of ES's epsilon per generation
@@ -158,6 +158,7 @@ class State:
     de: StateOfDE
     search: LocalSearch
     start: Array  # (d,), where the local search began
+    turn: Array  # counts local searches that did not improve the best point; the kinds of starts take turns by it
     alone: Array  # bool: it began at a member or at a new point, not near the best one
     visits: Visits
     agreement: Agreement
@@ -214,6 +215,7 @@ class PPSSQP:
             de=de.begin(population, population.take(slice(0, n // 2)), best, zero, zero),
             search=replace(LocalSearch.begin(best, task), over=~no),
             start=best.x[0],
+            turn=zero,
             alone=no,
             visits=Visits.none(task.dimension, xp),
             agreement=Agreement.none(xp),
@@ -270,16 +272,18 @@ class PPSSQP:
 
         search, visits, agreement, _ = after_step(search, start, alone, state.visits, state.agreement, state.best, task)
         leads = improves(search.best, state.best)
+        purse = state.purse.pay(LOCAL, asked, leads, task)
         return when(
             mine,
             lambda: replace(
                 state,
                 search=search,
                 start=start,
+                turn=state.turn + (search.over & ~purse.gained[LOCAL]),
                 alone=alone,
                 visits=visits,
                 agreement=agreement,
-                purse=state.purse.pay(LOCAL, asked, leads, task).reckon(LOCAL, search.over),
+                purse=purse.reckon(LOCAL, search.over),
                 best=better_rows(state.best, search.best),
             ),
             state,
@@ -291,7 +295,7 @@ class PPSSQP:
         population = state.de.population
         unvisited = state.visits.unvisited(population, task)
         early = state.purse.spent.sum() < EARLY * task.dimension
-        kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.visits.count % len(KINDS)])
+        kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.turn % len(KINDS)])
         kind = xp.where(unvisited.any() | (kind != MEMBER), kind, xp.where(early, NEW, NEAR))
         close, reach = near(state.best.x[0], u, task)
         radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), FIRST_RADIUS)

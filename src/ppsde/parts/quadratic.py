@@ -20,6 +20,7 @@ from ..arrays import Array, namespace, repeated_while
 
 ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
+ROUNDING = 1e-19  # what rounding leaves of these products, as a share of the penalty
 RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
 SHARE = 0.995  # of the way to the nearest zero that a round may go
 RIDGE = 1e-13  # relative size of the diagonal that keeps the equations regular
@@ -72,7 +73,8 @@ class ElasticProgram:
         def unsolved(at: tuple[Array, ...]) -> Array:
             rounds, d, y, z = at
             gap, residual = (y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()
-            return needed & (rounds < ROUNDS) & ~((gap < GAP * size) & (residual < RESIDUAL * size))
+            solved = (gap < GAP * size + ROUNDING * self.penalty) & (residual < RESIDUAL * (size + self.penalty))
+            return needed & (rounds < ROUNDS) & ~solved
 
         _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), d, y, z))
         return xp.clip(d, self.lower, self.upper), z[m : 2 * m]

@@ -36,13 +36,14 @@ from .quadratic import ElasticProgram
 DIFFERENCE = 1e-7  # between the iterate and the probes of its derivatives, in widths of the box
 COARSE = (0.03, 0.3)  # the same for variables on which nothing seems to depend
 FIRST_RADIUS, LEAST_RADIUS = 0.5, 1e-9  # of the trust region
-FIRST_PENALTY, LARGEST_PENALTY = 10.0, 1e8
+LEAST_PENALTY, FIRST_PENALTY, LARGEST_PENALTY = 0.1, 10.0, 1e8
 INSIDE, FARTHEST_INSIDE = 1e-10, 1e-6  # the distance inside constraints that is aimed at, scaled: at first, at most
 AIM = 1.0 - 1e-7  # the share of an equality's tolerance that is aimed at
 FADING = 0.3  # the share of its last value that a scale retains at least
-DAMPED = 0.02  # the share of its old curvature that B retains along a move at least
+DAMPED = 0.2  # the share of its old curvature that B retains along a move at least
 RIDGE = 1e-10  # relative size of the diagonal that keeps B regular
 DISAPPOINTING, ACCEPTABLE, GOOD = 0.1, 1e-4, 0.7  # shares of the predicted fall
+CURVED = 0.3  # the share of a disappointment that curvature of constraints must have made, to be corrected
 STEEP = 10.0  # a rise of so many times the predicted fall is a jump,
 NEARBY = 1e-4  # if it happens so close to the iterate
 AGAIN = 0.1  # radius of the trust region behind a new wall
@@ -69,7 +70,7 @@ class LocalSearch:
     point: Population  # one row, the iterate
     best: Population  # one row, the best point of this search
     model: Model
-    measurements: Array  # how often derivatives were measured
+    fresh: Array  # bool: no derivatives were measured yet
     known: Array  # bool: the model belongs to the iterate
     moved: Array  # (d,), the last move, by which B is updated
     multipliers: Array  # (m,)
@@ -98,7 +99,7 @@ class LocalSearch:
             point=point,
             best=point,
             model=Model(xp.zeros(d), xp.zeros((m, d)), xp.eye(d), xp.asarray(1.0), xp.ones(m)),
-            measurements=xp.asarray(0),
+            fresh=~no,
             known=no,
             moved=xp.zeros(d),
             multipliers=xp.zeros(m),
@@ -173,7 +174,7 @@ def step(
     search = when(trying, lambda: judged(search, trial, move, predicted, task, width), search)
 
     # 5 Walls
-    jumped = trying & search.jumped
+    jumped = trying & search.jumped & ~search.correcting
     if xp is not np or jumped:
         change = search.tried.x[0] - search.point.x[0]
         alone = xp.clip(search.point.x + xp.diag(change), task.lower, task.upper)
@@ -221,7 +222,7 @@ def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSear
     gradient, jacobian = xp.where(sound, gradient, 0.0), xp.where(sound, jacobian, 0.0)
 
     # Scales follow the sizes of gradients, at once where these grow and slowly where they fall.
-    fresh = search.measurements == 0
+    fresh = search.fresh
     steepest, slope = xp.abs(jacobian).max(axis=1), xp.maximum(xp.abs(gradient).max(), LEAST)
     f_scale = xp.where(fresh, slope, xp.maximum(slope, FADING * old.f_scale))
     unknown = fresh | ~(old.c_scale < np.inf)
@@ -232,37 +233,33 @@ def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSear
     ratio = xp.where(fresh, 1.0, old.f_scale / f_scale)
     multipliers = xp.where(unknown, 0.0, search.multipliers * ratio * c_scale / old.c_scale)
     change = (gradient - old.gradient) / f_scale + multipliers @ ((jacobian - old.jacobian) / c_scale[:, None])
-    updated = damped_update(ratio * old.B, search.moved, change, search.measurements == 1)
+    updated = damped_update(ratio * old.B, search.moved, change)
     return replace(
         search,
         best=best_of_two(search.best, measured),
         model=Model(gradient, jacobian, xp.where(fresh, old.B, updated), f_scale, c_scale),
-        measurements=search.measurements + 1,
+        fresh=xp.zeros_like(fresh),
         known=~xp.asarray(False),
         over=~sound,
     )
 
 
-def damped_update(B: Array, s: Array, y: Array, first: Array) -> Array:
-    """B after a move s (d,) that changed the gradient by y (d,); at the `first` move, B is scaled before.
+def damped_update(B: Array, s: Array, y: Array) -> Array:
+    """B after a move s (d,) that changed the gradient by y (d,).
 
     The update of Broyden, Fletcher, Goldfarb and Shanno, with y replaced by a mean of y and B s (Powell) where B would
-    lose nearly all of its curvature along s, or more.
+    lose most of its curvature along s. Where B had too much curvature along s, it is believed to have too much along
+    other directions too: all of it is first scaled down (Oren and Luenberger, Management Science 20, 1974).
     """
     xp = namespace(s)
-
-    def damped(B: Array) -> tuple[Array, Array, Array, Array]:
-        Bs = B @ s
-        sBs, sy = s @ Bs, s @ y
-        theta = xp.where(sy >= DAMPED * sBs, 1.0, (1.0 - DAMPED) * sBs / xp.where(sBs > sy, sBs - sy, 1.0))
-        r = theta * y + (1.0 - theta) * Bs
-        return Bs, sBs, r, s @ r
-
-    _, _, r, sr = damped(B)
-    B = xp.where(first & (sr > 0.0), B * xp.clip(r @ r / xp.where(sr > 0.0, sr, 1.0), 1e-4, 1e4), B)
-    Bs, sBs, r, sr = damped(B)
+    Bs = B @ s
+    sBs, sy = s @ Bs, s @ y
+    theta = xp.where(sy >= DAMPED * sBs, 1.0, (1.0 - DAMPED) * sBs / xp.where(sBs > sy, sBs - sy, 1.0))
+    r = theta * y + (1.0 - theta) * Bs
+    sr = s @ r
     sound = (sBs > 1e-16) & (sr > 1e-14 * (s @ s)) & xp.isfinite(r).all()
-    new = B - xp.outer(Bs, Bs) / xp.where(sound, sBs, 1.0) + xp.outer(r, r) / xp.where(sound, sr, 1.0)
+    sBs, sr = xp.where(sound, sBs, 1.0), xp.where(sound, sr, 1.0)
+    new = xp.minimum(1.0, sr / sBs) * (B - xp.outer(Bs, Bs) / sBs) + xp.outer(r, r) / sr
     return xp.where(sound, new, B)
 
 
@@ -316,7 +313,7 @@ def next_penalty(penalty: Array, row_multipliers: Array, missed: Array, missed_n
     largest = row_multipliers.max(initial=0.0)
     short = (largest > 0.99 * penalty) & (missed > 1e-8 + 0.1 * missed_now)
     factor = xp.where(short, 10.0, xp.where(largest < 0.1 * penalty, 0.3, 1.0))
-    return xp.clip(factor * penalty, FIRST_PENALTY, LARGEST_PENALTY)
+    return xp.clip(factor * penalty, LEAST_PENALTY, LARGEST_PENALTY)
 
 
 def judged(
@@ -324,28 +321,28 @@ def judged(
 ) -> LocalSearch:
     """The search after a trial, one row, that the model made by `move` (d,) and from which it `predicted` a fall."""
     xp = namespace(search.point.f)
-    model, m = search.model, search.multipliers.shape[0]
+    model, p = search.model, search.point.g.shape[1]
     value = merits(search.point, search, task)[0]
     fall = xp.where(trial.valid[0], value - merits(trial, search, task)[0], -np.inf)
     best = best_of_two(search.best, trial)
 
-    def to_correct() -> LocalSearch:
-        c, c_trial = constraint_values(search.point)[0], constraint_values(trial)[0]
-        curvature = xp.where(model.c_scale < np.inf, (c_trial - c - model.jacobian @ move) / model.c_scale, 0.0)
-        correcting = ~xp.zeros_like(search.correcting)
-        return replace(
-            search,
-            best=best,
-            correcting=correcting,
-            tried=trial,
-            fall=fall,
-            predicted=predicted,
-            curvature=curvature,
-        )
-
-    disappoints = trial.valid[0] & ~search.correcting & (fall < DISAPPOINTING * predicted) & (m > 0)
+    c = constraint_values(search.point)[0] / model.c_scale
+    expected, found = c + (model.jacobian @ move) / model.c_scale, constraint_values(trial)[0] / model.c_scale
+    curvature = xp.where(model.c_scale < np.inf, found - expected, 0.0)
+    missed = [xp.maximum(residuals(values, search, p, task), 0.0).sum() for values in (expected, found)]
+    by_curvature = search.penalty * (missed[1] - missed[0]) > CURVED * (predicted - fall)
+    disappoints = trial.valid[0] & ~search.correcting & (fall < DISAPPOINTING * predicted) & by_curvature
     decided = _decided(search, trial, fall, predicted, value, best, task, width)
-    return when(disappoints, to_correct, decided)
+    correcting = replace(
+        search,
+        best=best,
+        correcting=~search.correcting,
+        tried=trial,
+        fall=fall,
+        predicted=predicted,
+        curvature=curvature,
+    )
+    return when(disappoints, lambda: correcting, decided)
 
 
 def _decided(

@@ -16,7 +16,7 @@ REMEMBERED = 64  # starts, and as many ends
 APART, CLOSE = 0.1, 0.01  # distances of a start from earlier starts and ends that are wanted, and that will do
 SAME = 0.002  # distance between an iterate and an earlier end at which they count as one
 SIGNIFICANT = 1e-6  # relative improvement that counts
-FEW, MANY = 4, 10  # searches that must end at the best point: more than the others by so many, or so many in all
+FEW, MANY = 12, 30  # searches that must end at the best point: more than the others by so many, or so many in all
 
 
 @dataclass(frozen=True)
