@@ -165,7 +165,7 @@ def post_hoc() -> str:
 def other_ranks() -> str:
     parts = [
         "## By other ranks\n",
-        "The place of PPS-DE, p of the whole test, and the rivals that PPS-DE is significantly better than after Holm's\n"
+        "The place of PPS-DE, p of the whole test, and the rivals that it is significantly better than after Holm's\n"
         "correction, by three kinds of ranks. NaN is the worst of its problem; Quade's variance is the exact one.\n",
     ]
     rows = []
