@@ -46,6 +46,7 @@ def test_every_result_can_be_printed() -> None:
         stats.all_pairs(values).rows(),
         stats.against_control(values, 0).rows(),
         stats.rank_intervals(values, resamples=10).rows(),
+        stats.equivalence((1.0, 0.5, 3), (1.0, 0.5, 3), region=1).rows(),
         stats.bayesian_signed_rank([1.0], [2.0], rope=1, samples=10).rows(),
         stats.signed_rank([1.0, 2.0], [2.0, 4.0]).rows(),
         stats.signed_rank_rows(values, 0),

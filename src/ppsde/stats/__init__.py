@@ -3,6 +3,7 @@
 from .bayes import BayesianSignedRank, bayesian_signed_rank
 from .competition import CompetitionRanks, competition_ranks, published_average_ranks
 from .ecdf import Ecdf, target_ecdf
+from .equivalence import Equivalence, equivalence
 from .outcomes import Cells, Outcomes, cells_of, positions
 from .pairs import (
     RankSum,
@@ -42,6 +43,7 @@ __all__ = [
     "Comparisons",
     "CompetitionRanks",
     "Ecdf",
+    "Equivalence",
     "Nemenyi",
     "Outcomes",
     "RankIntervals",
@@ -65,6 +67,7 @@ __all__ = [
     "bergmann_hommel",
     "cells_of",
     "competition_ranks",
+    "equivalence",
     "finner",
     "friedman",
     "friedman_aligned",
