@@ -188,9 +188,11 @@ def run_alone(
         point = on_the_host(problem, x)
         return point.g[0], point.h[0]
 
-    final = {name: values[0] for name, values in judged(problem, {name: found[name][None] for name in FINAL}).items()}
+    columns = judged(problem, {name: found[name][None] for name in FINAL})
+    rows = closed({name: column[None] for name, column in found["record"].items()}, columns)
+    final, history = ({name: column[0] for name, column in one.items()} for one in (columns, rows))
     status = compiled_status(found, target, final["violation"])
-    ending = ending_of({**found, **final, "status": status}, constraints)
+    ending = ending_of({**found, **final, "record": history, "status": status}, constraints)
     seconds = time.monotonic() - began
     return replace(
         ending,
@@ -241,7 +243,7 @@ def _endings(columns: dict[str, np.ndarray], problem: Problem, target: float | N
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
     final = judged(problem, {name: columns[name] for name in FINAL})
     status = compiled_status(columns, target, final["violation"])
-    return Endings(record=record, status=status, evaluations=columns["evaluations"], **final)
+    return Endings(record=closed(record, final), status=status, evaluations=columns["evaluations"], **final)
 
 
 FINAL = ("x", "f", "violation", "answer_x", "answer_f", "answer_violation")  # columns of `Endings`
@@ -268,6 +270,18 @@ def judged(problem: Problem, found: dict[str, np.ndarray]) -> dict[str, np.ndarr
             for name in ("x", "f", "violation"):
                 columns[prefix + name][k] = getattr(point, name)[0]
     return columns
+
+
+def closed(record: dict[str, np.ndarray], final: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the record (runs, rows) of compiled runs, which ends with their final values as judged."""
+    known = ~np.isnan(record["evaluations"])
+    runs = np.flatnonzero(known.any(axis=1))
+    last = known.shape[1] - 1 - np.argmax(known[runs, ::-1], axis=1)
+    ended = dict(record)
+    for name in ("f", "violation"):
+        ended[name] = record[name].copy()
+        ended[name][runs, last] = final[name][runs]
+    return ended
 
 
 def on_the_host(problem: Problem, x: np.ndarray) -> Population:
