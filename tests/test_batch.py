@@ -12,6 +12,7 @@ from ppsde import batch
 from ppsde.algorithm import Ask
 from ppsde.arrays import bits, namespace
 from ppsde.engines import compiled
+from ppsde.engines.ending import Endings
 from ppsde.experiments.worker import compiled_program
 from ppsde.parts.rules import Feasibility, accepts
 from ppsde.parts.sizing import first_points, inside
@@ -45,9 +46,12 @@ def test_a_batch_has_a_row_per_run_and_meets_the_budget_exactly(together):
 
 def test_values_are_those_of_the_problem_in_64_bits(together):
     for result in together:
-        f, g, h = result.problem.evaluate(result.x)
-        np.testing.assert_allclose(result.f, f, rtol=1e-11, atol=1e-11)  # as exact as the suite itself is tested
-        np.testing.assert_allclose(result.violation, ppsde.population.search_violation(g, h), rtol=1e-9, atol=1e-15)
+        for x, found, violation in (
+            (result.x, result.f, result.violation),
+            (result.answer_x, result.answer_f, result.answer_violation),
+        ):
+            f, g, h = result.problem.evaluate(x)
+            assert (found == f).all() and (violation == ppsde.population.search_violation(g, h)).all()
         assert (result.feasible == (result.violation == 0)).all()
 
 
@@ -255,3 +259,68 @@ def test_a_bad_argument_is_named(arguments, words):
     with pytest.raises(ValueError) as caught:
         ppsde.solve_batch(**{"problem": C05, **arguments})
     assert words in str(caught.value)
+
+
+# --- final points are judged on the host ----------------------------------------------------------------------------
+
+MISS = 1e-15  # by how much NumPy and the compiled program differ in the constraint below
+
+
+def rounded_otherwise(x):
+    """The sum of squares beyond a plane; by NumPy its constraint is larger than compiled, as if by rounding."""
+    xp = namespace(x)
+    apart = MISS if xp is np else 0.0
+    return (x**2).sum(axis=1), xp.maximum(1.0 - x[:, :1], 0.0) + apart, x[:, :0]
+
+
+MISSED = ppsde.Problem(rounded_otherwise, [(-5.0, 5.0)] * 3, vectorized=True, name="missed")
+
+
+def test_a_run_is_feasible_only_if_its_point_is_by_the_problem_itself():
+    result = ppsde.solve_batch(MISSED, method="jde", runs=3, max_evaluations=3001, target=1.5, record=10)
+    _, g, h = MISSED.evaluate(result.x)
+    assert (result.violation == ppsde.population.search_violation(g, h)).all()
+    assert (result.violation == MISS).all() and not result.feasible.any()
+    assert set(result.status.tolist()) == {9}, "the program had reached the target by its own rounding"
+    for column in result.record["violation"]:
+        assert column[~np.isnan(column)][-1] == MISS, "the record ends with what was judged"
+    ended = Endings(**{name: getattr(result, name) for name in Endings.__dataclass_fields__})
+    assert "misses a constraint by rounding" in ended.ending(0, lambda x: (g[0], h[0])).message
+
+
+def test_a_single_compiled_run_is_judged_likewise():
+    alone = ppsde.minimize(MISSED, method="jde", max_evaluations=2000, rng=1, backend="jax")
+    assert (alone.success, alone.feasible, alone.violation, alone.status) == (False, False, MISS, 1)
+    assert alone.constr_violation == {"g[0]": MISS} and alone.x_feasible is None
+
+
+def test_where_the_answer_is_feasible_by_the_problem_and_the_best_is_not_the_answer_is_the_best():
+    def fun(x):
+        return x[:, 0], 1.0 - x[:, :1], x[:, :0]
+
+    problem = ppsde.Problem(fun, [(0.0, 5.0)], vectorized=True)
+    best, answer = np.array([[1.0 - 1e-15]]), np.array([[1.5]])
+    found = {"x": best, "f": best[:, 0], "violation": np.zeros(1)}
+    found |= {"answer_x": answer, "answer_f": answer[:, 0], "answer_violation": np.zeros(1)}
+    final = compiled.judged(problem, found)
+    assert (final["x"], final["f"], final["violation"]) == (1.5, 1.5, 0.0)
+    nothing = {name: np.full_like(column, np.nan if name.endswith("x") else np.inf) for name, column in found.items()}
+    assert bits(compiled.judged(problem, nothing)["f"]) == bits(nothing["f"])
+
+
+def test_a_function_of_jax_arrays_alone_is_judged_by_jax():
+    problem = ppsde.Problem(lambda x: (x.at[0].set(2.0) ** 2).sum(), [(-1.0, 1.0)] * 2)
+    point = compiled.on_the_host(problem, np.array([0.5, 0.25]))
+    assert (point.f[0], point.violation[0]) == (4.0625, 0.0)
+
+
+@pytest.mark.slow
+def test_every_run_called_feasible_on_c21_is_feasible_by_its_formulas():
+    """Of 25 runs, 7 used to be called feasible that miss a constraint by up to 1.3e-15."""
+    try:
+        problem = get("cec2017").problem("C21", 10, instance="official")
+    except ValueError:
+        pytest.skip("the official data is not here")
+    result = ppsde.solve_batch(problem, method="pps-de-published", runs=25)
+    _, g, h = problem.evaluate(result.x)
+    assert (result.feasible == (ppsde.population.search_violation(g, h) == 0)).all()

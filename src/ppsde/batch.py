@@ -25,6 +25,8 @@ class BatchResult:
 
     `x`, `f` and `violation` are those of the best point ever evaluated. `answer_*` are those of the point that the
     method's original program reports, such as the best of its last population, for comparing with published tables.
+    All these points are evaluated once more outside the compiled program, by `problem.evaluate`: a point that misses a
+    constraint by rounding alone is infeasible, and the record ends with these values.
     `record` has columns (runs, record) along the runs: `evaluations`, `f` and `violation` of the best so far,
     `feasible_share` of the population, and numbers of the method itself, such as `stage` and `epsilon`. Entry k is that
     of the last generation that ended within the k-th part of the budget, NaN if none did.

@@ -53,6 +53,11 @@ def test_singular_values_count_from_an_absolute_limit_on() -> None:
     np.testing.assert_allclose(solutions, [[1.0, 5e11], [1.0, 0.0], [0.0, 0.0]], rtol=1e-12)
 
 
+def test_singular_values_lost_in_the_rounding_of_the_largest_count_as_zero() -> None:
+    solution = shortest_solutions(np.diag([1e8, 1.0, 1e-9])[None], np.ones((1, 3)))
+    np.testing.assert_allclose(solution, [[1e-8, 1.0, 0.0]], rtol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1e200, 1e-9])
 def test_large_and_small_matrices_are_solved_as_well(scale: float) -> None:
     rng = np.random.default_rng(3)

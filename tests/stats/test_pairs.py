@@ -222,3 +222,8 @@ def test_bad_tables_of_wins_are_refused() -> None:
         win_tie_loss([[1.0, 2.0]], 0, tolerance=-1)
     with pytest.raises(ValueError, match="'z'"):
         significant_wins({"C01": {"a": Outcomes([1.0])}}, "z")
+
+
+def test_equal_differences_share_a_rank() -> None:
+    test = signed_rank([0.1, 0.5, 1.0], [0.3, 0.3, 2.0])  # 0.3 - 0.1 < 0.5 - 0.3 in floats
+    assert (test.R_plus, test.R_minus) == (1.5 + 3, 1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -221,3 +222,76 @@ def test_quade_gives_the_numbers_of_the_textbook() -> None:
 def test_quade_is_infinite_where_all_problems_agree_and_weigh_the_same() -> None:
     test = quade([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
     assert (only_statistic(test), test.p) == (np.inf, 0.0)
+
+
+# --- against exact arithmetic ---------------------------------------------------------------------------------------
+
+
+def exact_aligned_p(values: list[list[str]]) -> float:
+    """Return p of the aligned ranks of decimal numbers, computed with fractions throughout."""
+    rows = [[Fraction(text) for text in row] for row in values]
+    n, k = len(rows), len(rows[0])
+    apart = [[value - sum(row) / k for value in row] for row in rows]
+    everything = sorted(value for row in apart for value in row)
+    rank = {value: Fraction(2 * everything.index(value) + 1 + everything.count(value), 2) for value in set(everything)}
+    r = [[rank[value] for value in row] for row in apart]
+    columns = sum(sum(row[j] for row in r) ** 2 for j in range(k)) - Fraction(k * n**2 * (k * n + 1) ** 2, 4)
+    rest = sum(x**2 for row in r for x in row) - sum(sum(row) ** 2 for row in r) / k
+    return float(scipy.stats.chi2.sf(float((k - 1) * columns / rest), k - 1)) if rest else 1.0
+
+
+def decimal_table(rng: np.random.Generator) -> list[list[str]]:
+    """Return a random table with many ties across problems: integers, or numbers of one or two decimals."""
+    n, k = int(rng.integers(2, 13)), int(rng.integers(2, 9))
+    places = int(rng.integers(0, 3))
+    return [[f"{value / 10**places:.{places}f}" for value in row] for row in rng.integers(0, 12, (n, k)).tolist()]
+
+
+def off(tables: int, seed: int) -> int:
+    rng = np.random.default_rng(seed)
+    wrong = 0
+    for _ in range(tables):
+        values = decimal_table(rng)
+        given = np.array(values, dtype=float)
+        expected = exact_aligned_p(values)
+        shuffled = given[rng.permutation(len(given))][:, rng.permutation(given.shape[1])]
+        wrong += any(abs(friedman_aligned(one).p - expected) > 1e-12 for one in (given, shuffled))
+    return wrong
+
+
+def test_aligned_ranks_with_ties_are_exact() -> None:
+    assert off(tables=150, seed=0) == 0
+
+
+@pytest.mark.slow
+def test_aligned_ranks_with_ties_are_exact_in_a_thousand_tables() -> None:
+    assert off(tables=1000, seed=1) == 0
+
+
+def test_rows_that_are_equal_up_to_a_constant_get_equal_aligned_ranks() -> None:
+    assert aligned_ranks([[1, 1, 0], [3, 3, 2], [0, 0, 1]]).tolist() == [
+        [6.5, 6.5, 1.5],
+        [6.5, 6.5, 1.5],
+        [3.5, 3.5, 9],
+    ]
+    p = friedman_aligned([[2, 3, 2], [0, 1, 0], [1, 2, 1], [3, 3, 2]]).p
+    assert p == pytest.approx(exact_aligned_p([["2", "3", "2"], ["0", "1", "0"], ["1", "2", "1"], ["3", "3", "2"]]))
+    assert p == pytest.approx(0.04140, abs=5e-6)
+
+
+def test_the_order_of_algorithms_does_not_change_p_of_aligned_ranks() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        values = np.round(rng.normal(size=(28, 8)), 2)
+        assert len({friedman_aligned(values[:, rng.permutation(8)]).p for _ in range(5)}) == 1
+
+
+def test_values_of_any_size_are_aligned_exactly() -> None:
+    ranks = aligned_ranks([[1e300, 2e300], [1e-300, 2e-300], [0.1, 0.3], [0.3, 0.5], [1e16, 1e16 + 2]])
+    assert ranks.tolist() == [[1, 10], [5, 6], [3.5, 7.5], [3.5, 7.5], [2, 9]]
+
+
+def test_equal_ranges_get_equal_weights_in_quade() -> None:
+    # 0.3 - 0.1 < 0.5 - 0.3 in floats. With equal weights 1.5 the sums of signed ranks cancel.
+    test = quade([[0.1, 0.3], [0.5, 0.3]])
+    assert (only_statistic(test), test.p) == (0.0, 1.0)

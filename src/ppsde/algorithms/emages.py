@@ -14,7 +14,12 @@ Deviations (the publication and its program say / we do / because)
   probes of the Jacobian    may leave the box / step backwards at its upper side / no point outside is ever asked for
   a repair without values   not considered / is dropped; none is made from probes without values / nothing to learn
   back-calculation          by the pseudo-inverse of the matrix / by its inverse; one without is reset / speed
+  singular values, repair   below 1e-12 count as 0 / also those below max(m, d) eps of the largest / they are rounding:
+                            of diag(1e8, 1, 1e-9) the last counts as 0, which the program would invert to 1e9
   matrix reset              at two bad entries / at one / a single NaN would stay
+  sigma                     no lower limit / at least 1e-200 / it is divided by
+  offspring without values  not considered / the weights of the others are scaled to 1 / nothing to learn from them
+  incumbent                 replaced by a better one / also by an equal one / one rule of acceptance for all methods
   epsilon's horizon         1000 generations / `horizon` 1000, but at most half of all / small budgets
   sigma_max                 100; later half the largest range / `largest_sigma` 100 / the published tables
   last generation           overshoots the budget / is cut / fairness

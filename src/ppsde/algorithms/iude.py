@@ -19,6 +19,7 @@ Deviations (the paper or its program says / we do / because)
   epsilon that starts    below exp(-6): grows to it / stays / an epsilon that grows makes no sense
   redrawing              parents and F until they fit / by inverse distribution / the same laws
   budget                 overshot by less than a generation / met exactly / fairness
+The first three were settled by the printed D = 10 means, so that agreement with these is a fit and no prediction.
 Steps are numbered as in the literal version.
 Checked against: a literal version (tests/reference/iude.py) fed the same draws; the printed D = 10 means.
 """

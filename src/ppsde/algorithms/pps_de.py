@@ -9,11 +9,13 @@ uses. While the lowest objective value falls, constraints are ignored (push); wh
 leads back to feasibility (pull).
 
 Deviations (the publication says / we do / because)
+  sign of g                 g >= 0 in Eq. (1), the sum of max(g, 0) in Eq. (2) / g <= 0 is met / both cannot hold
   three trials, best one    not which rule picks / `pick`: the rule of the stage / its text; "feasibility" is the other
   "best T offsprings"       per target or of all / `pick_from`: per target / of all loses feasibility
   survival of the bottom    two statements / `bottom_survival`: the rule of the stage / Algorithm 1 says so
   memory length H           not given / `memory_size` 6 / LSHADE44 has 6, IUDE's program 100
-  what is a success         not given / `success` by the rule of the stage, `teachers` every trial / SHADE's practice
+  what is a success         not given / `success` by the rule of the stage / SHADE's practice, with the rule in hand
+  who teaches               not given / `teachers` every trial of the three / IUDE's program; SHADE has one trial only
   tau, alpha, cp, Tc        not given / `tau` 0.1, `alpha` 0.95, `cp` 2 (here 1.5), `closes` 0.9 / PPS papers
   "modified" DE/rand/1      not given / `parents` ranked in the top half / IUDE's program
   components out of bounds  not given / `repair` reflect / the only repair that agrees with the printed C08-C11
@@ -22,7 +24,11 @@ Deviations (the publication says / we do / because)
   K in current-to-rand      not given / `K` "F", the same factor twice / IUDE's program
   crossover there           not given / `current_to_rand_crossover` none / LSHADE44
   NP = 5 D                  for D >= 10 / `population_size` 5 D but at least 40 / few variables need room too
+  epsilon when pull begins  the largest violation / it shrinks already in that generation / its formula counts from 0
+  a push that reaches Tc    not considered / becomes pull with epsilon 0 / the end must be feasible
   Gmax                      overshoots / the last generation is cut at the budget / fairness
+What the publication leaves open was chosen so that `PUBLISHED` fits its printed table at D = 10 best: its agreement
+with that table is a fit and no prediction.
 Additions of `pps-de`, which `PUBLISHED` switches off, because the published push can end in a population without
 spread at an infeasible point, from where no pull leads out (C15, C24):
   epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share
@@ -368,7 +374,6 @@ def split(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return trials % top, trials // top, np.arange(top, n)
 
 
-# The reading of the publication that fits its printed table at D = 10 best.
 PUBLISHED = PPSDE(
     schedule="improved", cp=2.0, push_limit=1.0, push_growth=0.0, pull_length=0.0, patience=0, reseed=False, rescue=0.0
 )

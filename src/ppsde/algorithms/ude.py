@@ -13,11 +13,14 @@ light penalty. With a weight of 100 the penalised optimum of C11 has the printed
 
 Deviations (known of it / we do / because)
   penalty                not its weight / `penalty_weight` 100 of `rule` "static-penalty" / C11, and C03 and C06
+  violation              not its measure / the sum over the constraints / one measure for all methods
   population size        not known / `population_size` D, at least 12 / more solves C04, C05, C13, C14, C20 too well
   p of pbest             not known / `pbest` 3 / a quarter of so small a population
   ranked parents         by their ranks / `parents` "ranked-rand": of DE/rand/1, among all / Gong and Cai, whom it cites
   bounds                 not known / `repair` clamp / its successor
   local search           by mutation of good points / `local_steps` 1 trial a generation around the best / a guess
+  its bounds             not known / mirrored, whatever `repair` says / a step that ends on a bound searches one side
+So its rank in a field is that of this fit: UDE was second in its competition, and such a population is last at D = 10.
 Checked against: a literal version (tests/reference/ude.py) fed the same draws; the printed D = 10 means.
 """
 

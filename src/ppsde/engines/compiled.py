@@ -18,7 +18,7 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..evaluation.values import error_text
-from ..population import evaluated
+from ..population import Population, better_rows, evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
 from .ending import Ending, Endings, compiled_status, ending_of
@@ -132,7 +132,7 @@ class Program:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return [_endings(found[number], self._target) for number in wanted]
+        return [_endings(found[number], self._problems[number], self._target) for number in wanted]
 
     def _key(self, seed: int) -> Array:
         import jax
@@ -184,11 +184,15 @@ def run_alone(
             call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
         found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
 
-        def constraints(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            _, g, h = traced_values(problem, jax.numpy.asarray(x[None]))
-            return np.asarray(g)[0], np.asarray(h)[0]
+    def constraints(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        point = on_the_host(problem, x)
+        return point.g[0], point.h[0]
 
-        ending = ending_of({**found, "status": compiled_status(found, target)}, constraints)
+    columns = judged(problem, {name: found[name][None] for name in FINAL})
+    rows = closed({name: column[None] for name, column in found["record"].items()}, columns)
+    final, history = ({name: column[0] for name, column in one.items()} for one in (columns, rows))
+    status = compiled_status(found, target, final["violation"])
+    ending = ending_of({**found, **final, "record": history, "status": status}, constraints)
     seconds = time.monotonic() - began
     return replace(
         ending,
@@ -235,11 +239,62 @@ def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.
         columns[name][places] = values
 
 
-def _endings(columns: dict[str, np.ndarray], target: float | None) -> Endings:
-    status = compiled_status(columns, target)
+def _endings(columns: dict[str, np.ndarray], problem: Problem, target: float | None) -> Endings:
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
-    others = {name: column for name, column in columns.items() if not name.startswith("record ") and name != "left"}
-    return Endings(record=record, status=status, **others)
+    final = judged(problem, {name: columns[name] for name in FINAL})
+    status = compiled_status(columns, target, final["violation"])
+    return Endings(record=closed(record, final), status=status, evaluations=columns["evaluations"], **final)
+
+
+FINAL = ("x", "f", "violation", "answer_x", "answer_f", "answer_violation")  # columns of `Endings`
+
+
+def judged(problem: Problem, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the final points of compiled runs, the columns `FINAL`, with the values that they have on the host.
+
+    A compiled program may round otherwise than the function called by itself: a point that it calls feasible may miss a
+    constraint by 1e-15, and then it is infeasible. The better of best and answer, so judged, is the best. Points are
+    evaluated one by one, so that no run depends on the others; these evaluations are not counted.
+    """
+    columns = {name: column.copy() for name, column in found.items()}
+    for k in range(len(columns["f"])):
+        points: dict[str, Population] = {}
+        for prefix in ("", "answer_"):
+            x = columns[prefix + "x"][k]
+            if columns[prefix + "violation"][k] < np.inf:
+                same = prefix and points.get("") is not None and np.array_equal(x, points[""].x[0])
+                points[prefix] = points[""] if same else on_the_host(problem, x)
+        if len(points) == 2 and points[""] is not points["answer_"]:
+            points[""] = better_rows(points[""], points["answer_"])
+        for prefix, point in points.items():
+            for name in ("x", "f", "violation"):
+                columns[prefix + name][k] = getattr(point, name)[0]
+    return columns
+
+
+def closed(record: dict[str, np.ndarray], final: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the record (runs, rows) of compiled runs, which ends with their final values as judged."""
+    known = ~np.isnan(record["evaluations"])
+    runs = np.flatnonzero(known.any(axis=1))
+    last = known.shape[1] - 1 - np.argmax(known[runs, ::-1], axis=1)
+    ended = dict(record)
+    for name in ("f", "violation"):
+        ended[name] = record[name].copy()
+        ended[name][runs, last] = final[name][runs]
+    return ended
+
+
+def on_the_host(problem: Problem, x: np.ndarray) -> Population:
+    """Return a point (d,), as one row, with the values of the problem's function outside any compiled program."""
+    import jax.numpy as jnp
+
+    with float64(), np.errstate(all="ignore"):
+        try:
+            values = problem.evaluate(x[None])
+        except Exception:  # it takes arrays of JAX alone
+            values = traced_values(problem, jnp.asarray(x[None]))
+        f, g, h = (np.asarray(part, float) for part in values)
+    return evaluated(x[None], f, g, h, problem.tolerance)
 
 
 def _one_after_another(one: Callable[..., Any], rows: tuple[Array, ...], count: Array) -> Any:

@@ -74,23 +74,27 @@ class Ending:
             text += f" ({self.failed} of {self.evaluations}); the first with {self.failures[0]}"
         if self.status == CONVERGED and self.best is not None and not self.best.feasible[0]:
             text += "; no feasible point was found, x is the least violating one"
+        if self.status == TARGET and self.best is not None and not self.best.feasible[0]:
+            text += "; evaluated once more outside the program, x misses a constraint by rounding"
         return text
 
 
-def compiled_status(found: Mapping[str, Any], target: float | None) -> np.ndarray:
+def compiled_status(found: Mapping[str, Any], target: float | None, violation: Any) -> np.ndarray:
     """Return the status of one compiled run or of several, from their values by name; `left` only if it can end early.
+
+    The program's own values say why it ended; `violation`, judged on the host, says whether a feasible point was found.
 
     Examples
     --------
     >>> f, violation = np.array([3.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.5])
     >>> found = {"f": f, "violation": violation, "left": np.array([True, False, False])}
-    >>> [STATUS[status] for status in compiled_status(found, 2.0).tolist()][1]
+    >>> [STATUS[status] for status in compiled_status(found, 2.0, violation).tolist()][1]
     'the target is reached'
     """
-    f, violation = found["f"], found["violation"]
-    status = np.where(violation == 0.0, SPENT, np.where(violation < np.inf, INFEASIBLE, FAILED))
+    f, seen = found["f"], found["violation"]
+    status = np.where(violation == 0.0, SPENT, np.where(seen < np.inf, INFEASIBLE, FAILED))
     status = np.where(found.get("left", False), CONVERGED, status)
-    return np.where((violation == 0.0) & (f <= (np.nan if target is None else target)), TARGET, status)
+    return np.where((seen == 0.0) & (f <= (np.nan if target is None else target)), TARGET, status)
 
 
 def ending_of(found: Mapping[str, Any], constraints: Constraints) -> Ending:

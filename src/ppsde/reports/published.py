@@ -1,12 +1,13 @@
 """Our runs of the published experiment beside its printed table: cells and verdicts, as text, CSV and a section.
 
 Verdicts of our mean against the printed one:
-infeasible  some run found no feasible point, though the problem has one
-equal       the difference is within two standard errors (of both), or within 1 %, or both are below 1e-8 in size
-better, worse
-Two questions on top: does the cell `hold` (every run feasible, and the mean no worse than the printed mean plus its
-standard deviation, or within 1e-8 of the best known value), and does it `agree` (equal, feasibility ignored as the
-printed table ignores it)?
+infeasible     some run found no feasible point, though the problem has one
+equal          equivalent by the test of `agreement.py`: shown to differ by less than a region that comes from print
+better, worse  the difference is significant, and not within the region
+unclear        neither: the runs spread too much to say
+Does the cell `hold` on top: is every run feasible, and the mean no worse than the printed mean plus its standard
+deviation, or within 1e-8 of the best known value? How far a method agrees with its column is judged by the cells that
+tell columns apart, feasibility ignored as the printed table ignores it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from ..experiments import StoredRun
 from ..experiments.job import Job
 from ..population import competition_violation
 from ..problem import Problem
+from ..stats import Equivalence
+from .agreement import JUDGED, NEGLIGIBLE, Agreement, agreement, compared, is_telling, region_of
 from .html import Markup, listed, tag
 from .study import Study
 from .tables import ReportTable, sortable
@@ -40,21 +43,26 @@ COLUMN_OF = {  # our methods, and the columns of the published table
     "c2ode": "C2oDE",
 }
 REPORTS = {"best": "the best point ever evaluated", "original": "the point that the original program reports"}
-NEGLIGIBLE = 1e-8
 PERCENT = 0.01
-VERDICTS = ("better", "equal", "worse", "infeasible", "not printed")
+VERDICTS = ("better", "equal", "worse", "unclear", "infeasible", "not printed")
 HEADERS = (
-    "problem", "mean", "std", "feasible", "violation", "published", "pub.std", "known", "verdict", "holds",
+    "problem", "mean", "std", "feasible", "violation", "published", "pub.std", "known", "verdict", "holds", "telling",
+)  # fmt: skip
+AGREEMENT_HEADERS = (
+    "method", "column", "D", "telling cells", "equivalent", "different", "nearest other column", "p", "verdict",
 )  # fmt: skip
 COLUMNS = (
     "method", "published_column", "dimension", "problem", "runs", "mean", "std", "best", "median", "worst",
-    "feasible_share", "mean_violation", "printed_mean", "printed_std", "best_known", "verdict", "holds", "agrees",
-    "judged", "not_judged_because",
+    "feasible_share", "mean_violation", "printed_mean", "printed_std", "best_known", "verdict", "holds", "agreement",
+    "region", "telling", "judged", "not_judged_because",
 )  # fmt: skip
 NOTE = (
     "A cell holds if every run is feasible and our mean is no worse than the printed mean plus its standard deviation, "
-    "or within 1e-8 of the best known value. The verdict compares the means: equal is within two standard errors or "
-    "1 %. In brackets: not judged."
+    "or within 1e-8 of the best known value. The verdict compares the means: equal is equivalent, at the level 0.05, "
+    "within one printed standard deviation (at least 1 % of the mean, and 1e-8); unclear is neither equal nor "
+    "significantly different. A cell is telling if at most one of the other printed columns passes the same test: only "
+    "these say whether a method agrees with its column. p is the chance, at most, that a different column passes as "
+    "many of them. In brackets: not judged."
 )
 
 
@@ -77,6 +85,7 @@ class Comparison:
     """A cell: ours, the printed one, and the best known value of the problem."""
 
     method: str  # its label in the study
+    base: str  # its name in the table of algorithms
     column: str  # of the published table
     dimension: int
     problem: str
@@ -97,19 +106,28 @@ class Comparison:
             return "not printed"
         if self.problem in published.BELOW_THE_OPTIMUM:  # the printed mean is of infeasible points
             return "equal" if self.holds else "worse"
-        if self.agrees:
+        if self.agreement == "equivalent":
             return "equal"
-        return "better" if self.ours.mean < self.printed.mean else "worse"
+        if self.agreement == "different":
+            return "better" if self.ours.mean < self.printed.mean else "worse"
+        return "unclear"
 
     @property
-    def agrees(self) -> bool:
-        ours, printed = self.ours, self.printed
-        if math.isnan(printed.mean):
-            return False
-        error = math.hypot(ours.std / math.sqrt(ours.runs), printed.std / math.sqrt(published.RUNS))
-        difference = abs(ours.mean - printed.mean)
-        both_negligible = max(abs(ours.mean), abs(printed.mean)) <= NEGLIGIBLE
-        return difference <= 2 * error or difference <= PERCENT * abs(printed.mean) or both_negligible
+    def test(self) -> Equivalence | None:
+        """The test of equivalence of the two means; None where one is missing or infinite."""
+        return compared(self.ours.mean, self.ours.std, self.ours.runs, self.printed)
+
+    @property
+    def agreement(self) -> str:
+        """'equivalent', 'different' or 'undecided', feasibility ignored; 'not printed'."""
+        if math.isnan(self.printed.mean):
+            return "not printed"
+        return "undecided" if self.test is None else self.test.verdict
+
+    @property
+    def telling(self) -> bool:
+        """Whether the printed cell tells its column from the others."""
+        return is_telling(self.dimension, self.problem, self.column)
 
     @property
     def holds(self) -> bool:
@@ -179,6 +197,7 @@ def _compared(label: str, results: Sequence[StoredRun], problem: Problem, report
     )
     return Comparison(
         method=label,
+        base=job.method,
         column=COLUMN_OF[job.method],
         dimension=job.dimension,
         problem=name,
@@ -216,8 +235,19 @@ def line(cell: Comparison) -> list[str]:
     verdict, holds = (cell.verdict, "yes" if cell.holds else "no") if cell.judged else (f"({cell.verdict})", "-")
     return [
         cell.problem, mean, std, f"{ours.feasible_share:.0%}", violation, printed_mean, printed_std, known, verdict,
-        holds,
+        holds, "yes" if cell.telling else "-",
     ]  # fmt: skip
+
+
+def agreements(cells: Iterable[Comparison]) -> list[Agreement]:
+    """Return how far each method agrees with its printed column, at dimensions of which all judged cells are there."""
+    found = []
+    for block in blocks(cells).values():
+        of = {cell.problem: cell.agreement for cell in block}
+        if set(JUDGED) <= set(of):
+            first = block[0]
+            found.append(agreement(first.method, first.base, first.column, first.dimension, of))
+    return found
 
 
 def total_lines(cells: Sequence[Comparison]) -> list[str]:
@@ -229,12 +259,20 @@ def total_lines(cells: Sequence[Comparison]) -> list[str]:
         mended = [cell.problem for cell in block if (cell.dimension, cell.problem, cell.column) in published.LOST_SIGNS]
         lines.append(
             f"{block[0].method}, D = {block[0].dimension}: of {len(judged)} judged problems "
-            f"{sum(cell.holds for cell in judged)} hold, {sum(cell.agrees for cell in judged)} agree with the printed "
-            "mean; "
+            f"{sum(cell.holds for cell in judged)} hold; "
             + ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
             + (f" (printed without its minus sign, which is put back: {', '.join(mended)})" if mended else "")
         )
-    return lines
+    return lines + [agreement_line(found) for found in agreements(cells)]
+
+
+def agreement_line(found: Agreement) -> str:
+    """Return how far a method agrees with its column, as a sentence."""
+    return (
+        f"{found.method}, D = {found.dimension}: of {found.telling} telling cells {found.equivalent} equivalent to "
+        f"{found.column}, {found.different} different; the nearest other column, {found.nearest}, has {found.passed}: "
+        f"{found.verdict}"
+    )
 
 
 def as_csv(cells: Sequence[Comparison]) -> str:
@@ -248,7 +286,8 @@ def as_csv(cells: Sequence[Comparison]) -> str:
             [
                 cell.method, cell.column, cell.dimension, cell.problem, ours.runs, ours.mean, ours.std, ours.best,
                 ours.median, ours.worst, ours.feasible_share, ours.violation, cell.printed.mean, cell.printed.std,
-                cell.best_known, cell.verdict, cell.holds, cell.agrees, cell.judged, cell.excuse,
+                cell.best_known, cell.verdict, cell.holds, cell.agreement, region_of(cell.printed), cell.telling,
+                cell.judged, cell.excuse,
             ]
         )  # fmt: skip
     return text.getvalue()
@@ -258,7 +297,10 @@ def section(cells: Sequence[Comparison], report: str = "best") -> Markup:
     """Return the comparison as a section of a study's page; nothing if there are no cells."""
     if not cells:
         return Markup("")
-    tables = []
+    tables, found = [], agreements(cells)
+    if found:
+        rows = [_agreement_row(one) for one in found]
+        tables += [tag("h3", "Agreement"), sortable(ReportTable("Agreement", list(AGREEMENT_HEADERS), rows))]
     for title, block in blocks(cells).items():
         tables += [tag("h3", title), sortable(ReportTable(title, list(HEADERS), [_row(cell) for cell in block]))]
     excuses = dict.fromkeys(f"{cell.problem}: {cell.excuse}" for cell in cells if cell.excuse)
@@ -278,5 +320,13 @@ def _row(cell: Comparison) -> list[object]:
     ours, printed, texts = cell.ours, cell.printed, line(cell)
     return [
         cell.problem, ours.mean, ours.std, ours.feasible_share, ours.violation, printed.mean, printed.std,
-        cell.best_known, *texts[-2:],
+        cell.best_known, *texts[-3:],
+    ]  # fmt: skip
+
+
+def _agreement_row(found: Agreement) -> list[object]:
+    """Return an agreement as the values under `AGREEMENT_HEADERS`."""
+    return [
+        found.method, found.column, found.dimension, found.telling, found.equivalent, found.different,
+        f"{found.nearest}: {found.passed}", found.p, found.verdict,
     ]  # fmt: skip

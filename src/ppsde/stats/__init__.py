@@ -1,7 +1,9 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
+from .bayes import BayesianSignedRank, bayesian_signed_rank
 from .competition import CompetitionRanks, competition_ranks, published_average_ranks
 from .ecdf import Ecdf, target_ecdf
+from .equivalence import Equivalence, equivalence
 from .outcomes import Cells, Outcomes, cells_of, positions
 from .pairs import (
     RankSum,
@@ -14,7 +16,21 @@ from .pairs import (
     significant_wins,
     win_tie_loss,
 )
-from .post_hoc import Comparisons, Nemenyi, holm, holm_all_pairs, holm_control, nemenyi
+from .post_hoc import (
+    Comparisons,
+    Nemenyi,
+    RankIntervals,
+    against_control,
+    all_pairs,
+    bergmann_hommel,
+    finner,
+    hochberg,
+    holm,
+    hommel,
+    nemenyi,
+    rank_intervals,
+    shaffer,
+)
 from .ranks import RankTest, aligned_ranks, average_ranks, friedman, friedman_aligned, quade, rank_rows
 from .records import Records
 from .scores import RecordCells, ScoreTable, accuracy_and_speed, u_score
@@ -22,12 +38,15 @@ from .summary import Summary, summarise, summary_rows
 from .tables import TableRow, as_text
 
 __all__ = [
+    "BayesianSignedRank",
     "Cells",
     "Comparisons",
     "CompetitionRanks",
     "Ecdf",
+    "Equivalence",
     "Nemenyi",
     "Outcomes",
+    "RankIntervals",
     "RankSum",
     "RankTest",
     "RecordCells",
@@ -39,22 +58,30 @@ __all__ = [
     "WinTieLoss",
     "a12",
     "accuracy_and_speed",
+    "against_control",
     "aligned_ranks",
+    "all_pairs",
     "as_text",
     "average_ranks",
+    "bayesian_signed_rank",
+    "bergmann_hommel",
     "cells_of",
     "competition_ranks",
+    "equivalence",
+    "finner",
     "friedman",
     "friedman_aligned",
+    "hochberg",
     "holm",
-    "holm_all_pairs",
-    "holm_control",
+    "hommel",
     "nemenyi",
     "positions",
     "published_average_ranks",
     "quade",
+    "rank_intervals",
     "rank_rows",
     "rank_sum",
+    "shaffer",
     "signed_rank",
     "signed_rank_rows",
     "significant_wins",

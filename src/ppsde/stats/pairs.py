@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .outcomes import Cells, Outcomes, algorithms_of, as_outcomes, positions
 from .post_hoc import holm
-from .ranks import checked_alpha, checked_control, checked_names, checked_table
+from .ranks import checked_alpha, checked_control, checked_names, checked_table, decimals, order_of
 from .tables import TableRow
 
 # Lower ends of a small, a medium and a large effect by Vargha and Delaney, as distance from 0.5.
@@ -191,19 +192,21 @@ def signed_rank_rows(
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
-    """Return first minus second; a missing value makes the largest difference."""
+    """Return the sign of first minus second times the place of its size, 0 where equal; missing values come last.
+
+    Equal sizes share a place, exactly: see `decimals`. The test looks at ranks alone, so places serve as well.
+    """
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.ndim != 1 or a.shape != b.shape or not a.size:
         raise ValueError(f"first and second must have one shape (problems,); got {a.shape} and {b.shape}")
     lost_a, lost_b = ~(a > -np.inf), ~(b > -np.inf)
-    a, b = np.where(lost_a, 0.0, a), np.where(lost_b, 0.0, b)
-    with np.errstate(invalid="ignore"):
-        d = np.where(a == b, 0.0, a - b)  # also where both are +inf
-    by_absence = lost_a.astype(float) - lost_b
-    finite = np.abs(d[np.isfinite(d) & ~(lost_a | lost_b)])
-    beyond = 2 * finite.max(initial=0.0) + 1
-    d = np.where(np.isinf(d), np.sign(d) * beyond, d)
-    return np.where(lost_a | lost_b, by_absence * 2 * beyond, d)
+    lost, finite = lost_a | lost_b, np.isfinite(a) & np.isfinite(b)
+    apart = decimals(np.where(finite, a, 0.0)) - decimals(np.where(finite, b, 0.0))
+    place = order_of(np.array([*np.abs(apart), Fraction(0)], dtype=object))[:-1]
+    beyond = place.max() + 1
+    place = np.select([lost, finite], [beyond + 1, place], beyond)
+    sign = np.where(lost, lost_a.astype(int) - lost_b, (a > b).astype(int) - (a < b))
+    return np.asarray(sign * place, dtype=float)
 
 
 SIGNS = {1: "+", 0: "=", -1: "-"}

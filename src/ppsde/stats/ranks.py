@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .tables import TableRow
+
+
+def decimals(values: np.ndarray) -> np.ndarray:
+    """Return finite floats as exact fractions (object array), each the decimal number that it is printed as.
+
+    Sums and differences of them are exact, so two differences are equal where they are on paper: 0.3 - 0.1 is
+    0.5 - 0.3, which floats deny.
+    """
+    return np.array([Fraction(repr(value)) for value in values.ravel().tolist()], dtype=object).reshape(values.shape)
+
+
+def order_of(values: np.ndarray) -> np.ndarray:
+    """Return for each entry how many distinct values are smaller, (the shape of values)."""
+    _, places = np.unique(values.ravel(), return_inverse=True)
+    return np.asarray(places).reshape(values.shape)
 
 
 def rank_rows(values: ArrayLike) -> np.ndarray:
@@ -169,6 +185,11 @@ def aligned_ranks(values: ArrayLike) -> np.ndarray:
         Smaller is better, all finite: a missing value has no distance from the mean of its problem, so it has no
         aligned rank. Put a value for it, and say so, or use `friedman`, where missing is worst.
 
+    Notes
+    -----
+    The arithmetic is exact, on the decimal numbers that the values are printed as: equal distances tie, whatever the
+    mean of their problem and the order of the algorithms.
+
     Examples
     --------
     >>> aligned_ranks([[1.0, 3.0], [10.0, 16.0]]).tolist()
@@ -176,15 +197,29 @@ def aligned_ranks(values: ArrayLike) -> np.ndarray:
     """
     from scipy.stats import rankdata
 
-    table = checked_table(values)
+    ranks: np.ndarray = rankdata(aligned_order(values)).reshape(np.shape(values))
+    return ranks
+
+
+def aligned_order(values: ArrayLike) -> np.ndarray:
+    """Return the order of all values, each less the mean of its problem, as whole numbers (problems, algorithms)."""
+    table = checked_finite(checked_table(values), "aligned ranks need")
+    exact = decimals(table)
+    return order_of(table.shape[1] * exact - exact.sum(axis=1, keepdims=True))  # k times the distances from the means
+
+
+def range_order(table: np.ndarray) -> np.ndarray:
+    """Return the order of the problems by the range of their values, as whole numbers (problems,)."""
+    exact = decimals(checked_finite(table, "Quade's test needs"))
+    return order_of(exact.max(axis=1) - exact.min(axis=1))
+
+
+def checked_finite(table: np.ndarray, needs: str) -> np.ndarray:
+    """Return the table; ValueError that names the first value that is not finite."""
     if not np.isfinite(table).all():
         row, column = np.argwhere(~np.isfinite(table))[0]
-        raise ValueError(f"aligned ranks need finite values; got {table[row, column]} in row {row}, column {column}")
-    apart = table - table.mean(axis=1, keepdims=True)
-    rounding = table.shape[1] * np.finfo(float).eps * np.abs(table).max(axis=1, keepdims=True)
-    apart = np.where(np.abs(apart) <= rounding, 0.0, apart)  # so that problems without differences tie with each other
-    ranks: np.ndarray = rankdata(apart).reshape(table.shape)
-    return ranks
+        raise ValueError(f"{needs} finite values; got {table[row, column]} in row {row}, column {column}")
+    return table
 
 
 def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTest:
@@ -232,9 +267,10 @@ def friedman_aligned(values: ArrayLike, algorithms: Sequence[str] | None = None)
     table = checked_table(values, problems=2, algorithms=2)
     n, k = table.shape
     ranks = aligned_ranks(table)
-    between = (ranks.sum(axis=0) ** 2).sum() - k * n**2 * (k * n + 1) ** 2 / 4
-    within = (ranks**2).sum() - (ranks.sum(axis=1) ** 2).sum() / k
-    T = float((k - 1) * between / within) if within else 0.0
+    twice = (2 * ranks).astype(np.int64)  # whole numbers: the sums are exact, in any order
+    between = int((twice.sum(axis=0) ** 2).sum()) - k * n**2 * (k * n + 1) ** 2
+    within = k * int((twice**2).sum()) - int((twice.sum(axis=1) ** 2).sum())
+    T = (k - 1) * k * between / within if within else 0.0
     statistic: TableRow = {"test": "aligned ranks", "statistic": T, "df": (k - 1,), "p": float(chi2.sf(T, k - 1))}
     return RankTest(checked_names(algorithms, k), ranks.mean(axis=0), n, (statistic,))
 
@@ -272,12 +308,9 @@ def quade(values: ArrayLike, algorithms: Sequence[str] | None = None) -> RankTes
     from scipy.stats import f, rankdata
 
     table = checked_table(values, problems=2, algorithms=2)
-    if not np.isfinite(table).all():
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise ValueError(f"Quade's test needs finite values; got {table[row, column]} in row {row}, column {column}")
     n, k = table.shape
+    weight = rankdata(range_order(table))  # equal ranges tie: see `decimals`
     ranks = rank_rows(table)
-    weight = rankdata(np.ptp(table, axis=1))
     s = weight[:, None] * (ranks - (k + 1) / 2)
     A, B = (s**2).sum(), (s.sum(axis=0) ** 2).sum() / n
     no_rest = A - B <= 1e-12 * A
