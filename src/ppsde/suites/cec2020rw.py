@@ -516,7 +516,6 @@ def build(name: str, dimension: int | None = None, *, data: str | os.PathLike[st
             "variables": entry.variables or tuple(f"x{k + 1}" for k in range(len(entry.box))),
             "discrete": dict(entry.discrete),
             "published_value": PUBLISHED[name],
-            "feasible": name != "RC51",
             "source": (function.__doc__ or "").strip().splitlines()[0],
         },
     )

@@ -223,9 +223,10 @@ def robot_gripper(x: Array) -> FGH:
             scale * (top_imaginary * real - top_real * imaginary),
         )
 
-    least = force(_bounded_minimum(lambda z: force(z)[0], length, STROKE))
-    largest = force(_bounded_minimum(lambda z: -force(z)[0], length, STROKE))
-    f = xp.where(largest[1] == least[1], largest[0] - least[0], NOT_REAL)
+    # Both searches in one: a row for the least force, a row for the largest.
+    sign = xp.stack([xp.ones_like(length), -xp.ones_like(length)])
+    real, imaginary = force(_bounded_minimum(lambda stroke: sign * force(stroke)[0], sign, STROKE))
+    f = xp.where(imaginary[1] == imaginary[0], real[1] - real[0], NOT_REAL)
 
     def opening(near: Array) -> Array:
         """Return the opening of the gripper with the actuator that near, 1e4 in its place where it is not real."""
@@ -254,7 +255,7 @@ def _arccos(cosine: Array) -> tuple[Array, Array]:
 
 
 def _bounded_minimum(function: Callable[[Array], Array], like: Array, high: float) -> Array:
-    """Return where a function of one variable is least in [0, high], for all rows at once.
+    """Return where a function of one variable is least in [0, high], for all elements of an array at once.
 
     Golden sections and parabolas (Brent 1973; Forsythe, Malcolm and Moler 1977), to 1e-4, at most 500 steps.
     """
@@ -283,7 +284,8 @@ def _bounded_minimum(function: Callable[[Array], Array], like: Array, high: floa
         p, q = (best - v) * q - (best - w) * r, 2 * (q - r)
         p, q = xp.where(q > 0, -p, p), xp.abs(q)
         inside = (xp.abs(p) < xp.abs(0.5 * q * e)) & (p > q * (low - best)) & (p < q * (top - best))
-        parabola = (xp.abs(e) > least) & inside
+        # Two places give no parabola: p and q are 0 then, but compiled only nearly so, by fused products.
+        parabola = (xp.abs(e) > least) & inside & (v != w)
         move = p / xp.where(parabola, q, 1.0)
         near_an_end = (best + move - low < 2 * least) | (top - best - move < 2 * least)
         move = xp.where(near_an_end, least * xp.where(middle >= best, 1.0, -1.0), move)
