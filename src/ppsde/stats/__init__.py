@@ -1,6 +1,12 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
-from .competition import CompetitionRanks, competition_ranks, published_average_ranks
+from .competition import (
+    CompetitionRanks,
+    WeightedScores,
+    competition_ranks,
+    published_average_ranks,
+    weighted_scores,
+)
 from .ecdf import Ecdf, target_ecdf
 from .outcomes import Cells, Outcomes, cells_of, positions
 from .pairs import (
@@ -36,6 +42,7 @@ __all__ = [
     "SignedRank",
     "Summary",
     "TableRow",
+    "WeightedScores",
     "WinTieLoss",
     "a12",
     "accuracy_and_speed",
@@ -62,5 +69,6 @@ __all__ = [
     "summary_rows",
     "target_ecdf",
     "u_score",
+    "weighted_scores",
     "win_tie_loss",
 ]
