@@ -19,8 +19,9 @@ from ppsde.problem import Problem
 from ppsde.suites import MissingData, get
 from ppsde.suites.cec2020rw import DECLARED, NEEDS_DATA, TABLE, nu
 from ppsde.suites.cec2020rw_data import SHAPES, VARIABLE, find
+from ppsde.suites.cec2020rw_designs import DRAWINGS, draw_design
 from ppsde.suites.cec2020rw_machines import GEAR_MODULES, STROKE, WIRES
-from ppsde.suites.cec2020rw_optima import BEST, PUBLISHED
+from ppsde.suites.cec2020rw_optima import PUBLISHED, points
 from ppsde.suites.cec2020rw_processes import whole
 
 SUITE = get("cec2020rw")
@@ -163,7 +164,7 @@ def test_each_problem_can_be_sent_to_a_worker_process(name: str) -> None:
 
 # --- best points ----------------------------------------------------------------------------------------------------
 
-KNOWN = [name for name in (SUITE.names if FOLDER else WITHOUT_DATA) if BEST[name][3] is not None]
+KNOWN = [name for name in (SUITE.names if FOLDER else WITHOUT_DATA) if name in points()]
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -173,7 +174,7 @@ def test_best_known_point_is_feasible_and_gives_the_stated_value(name: str) -> N
     assert optimum is not None and optimum.x is not None
     assert (problem.lower <= optimum.x).all() and (optimum.x <= problem.upper).all()
     f, g, h = problem.evaluate(optimum.x[None])
-    assert f[0] == pytest.approx(optimum.value, rel=1e-12, abs=1e-14)
+    assert f[0] == pytest.approx(optimum.value, rel=1e-12, abs=1e-12)
     assert competition_violation(g, h)[0] == pytest.approx(optimum.violation, rel=1e-6)
     assert (search_violation(g, h)[0] == 0) == (optimum.status != "infeasible problem")
 
@@ -236,6 +237,28 @@ def test_nu_divides_by_the_declared_number_of_constraints() -> None:
     pairs = np.full((1, 91), 1.05)
     assert nu("RC44", pairs, pairs[:, :0]).tolist() == pytest.approx([0.91])
     assert nu("RC31", pairs[:, :0], pairs[:, :0]).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_designs_are_drawn(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    problem = SUITE.problem(name)
+    path = draw_design(problem, tmp_path / "design.svg", 0.3 * problem.lower + 0.7 * problem.upper)
+    drawn = path.read_text()
+    assert "<svg" in drawn and drawn != draw_design(problem, tmp_path / "other.svg", problem.lower + 1e-3).read_text()
+
+
+def test_the_best_truss_is_drawn_by_the_command_and_other_problems_have_no_design(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    command = ["suites", "plot", "--suite", "cec2020rw", "--design", "-o", str(tmp_path / "a.png")]
+    assert main([*command, "ten-bar-truss"]) == 0
+    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert main([*command, "gear-train"]) == 2
+    assert "RC31 gear-train has no picture of its design; of suite cec2020rw RC26" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"must have 10 numbers; got shape \(3,\)"):
+        draw_design(SUITE.problem("ten-bar-truss"), tmp_path / "a.png", np.zeros(3))
 
 
 # --- names and data -------------------------------------------------------------------------------------------------

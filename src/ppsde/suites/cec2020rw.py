@@ -41,8 +41,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..arrays import Array
 from ..population import competition_violation
 from ..problem import FGH, Optimum, Problem
@@ -53,7 +51,7 @@ from . import cec2020rw_power as power
 from . import cec2020rw_processes as processes
 from . import engineering_formulas as engineering
 from .cec2020rw_data import load
-from .cec2020rw_optima import BEST, PUBLISHED
+from .cec2020rw_optima import BEST, PUBLISHED, points
 
 Pairs = Sequence[tuple[float, float]]
 WHOLE = "whole numbers"
@@ -501,7 +499,7 @@ def build(name: str, dimension: int | None = None, *, data: str | os.PathLike[st
     if dimension is not None and dimension != len(entry.box):
         raise ValueError(f"{name} has dimension {len(entry.box)}; got {dimension}")
     function: Callable[[Array], FGH] = entry.formula(load(data)) if name in NEEDS_DATA else entry.formula
-    value, status, violation, x = BEST[name]
+    value, status, violation = BEST[name]
     return Problem(
         function,
         entry.box,
@@ -510,7 +508,7 @@ def build(name: str, dimension: int | None = None, *, data: str | os.PathLike[st
         vectorized=True,
         name=f"{name} {entry.alias}",
         constraint_names=(*entry.inequalities, *entry.equalities),
-        optimum=Optimum(value, status, violation, None if x is None else np.array(x, float)),
+        optimum=Optimum(value, status, violation, points().get(name)),
         properties={
             "suite": "cec2020rw",
             "variables": entry.variables or tuple(f"x{k + 1}" for k in range(len(entry.box))),
@@ -526,6 +524,7 @@ def nu(name: str, g: Array, h: Array) -> Array:
 
     Examples
     --------
+    >>> import numpy as np
     >>> float(nu("RC17", np.array([[-1.0, 3.0, 0.0, 0.0]]), np.empty((1, 0)))[0])
     1.0
     """

@@ -1,9 +1,74 @@
-"""Best values known of the CEC2020 real-world suite, with points, and the values that the organisers printed."""
+"""Best values known of the CEC2020 real-world suite, with their points, and the values that the organisers printed."""
 
 from __future__ import annotations
 
-Best = tuple[float, str, float, tuple[float, ...] | None]  # value, status, violation, point
+from functools import lru_cache
+from importlib import resources
 
+import numpy as np
+
+# Value, status, and the mean violation, which is not 0 where no feasible point exists.
+BEST: dict[str, tuple[float, str, float]] = {
+    "RC01": (189.31162968141433, "best known", 0.0),
+    "RC02": (7049.0369539634785, "best known", 0.0),
+    "RC03": (-4529.119738962256, "best known", 0.0),
+    "RC04": (-0.3882604346810783, "best known", 0.0),
+    "RC05": (-400.0055999979486, "best known", 0.0),
+    "RC06": (1.8638303983412687, "best known", 0.0),
+    "RC07": (1.5669260235025373, "best known", 0.0),
+    "RC08": (2.0, "proved", 0.0),
+    "RC09": (2.5576545740016354, "best known", 0.0),
+    "RC10": (1.0765430839438432, "best known", 0.0),
+    "RC11": (99.23846365350099, "best known", 0.0),
+    "RC12": (2.9248305536637496, "best known", 0.0),
+    "RC13": (26887.42221292648, "best known", 0.0),
+    "RC14": (53638.942733645425, "best known", 0.0),
+    "RC15": (2994.4244658566245, "best known", 0.0),
+    "RC16": (0.03221300088502888, "best known", 0.0),
+    "RC17": (0.012665232788319837, "best known", 0.0),
+    "RC18": (6059.714335048453, "proved", 0.0),
+    "RC19": (1.6702177262936575, "best known", 0.0),
+    "RC20": (263.89584337646863, "best known", 0.0),
+    "RC21": (0.2352424579220407, "best known", 0.0),
+    "RC22": (0.5232499999999998, "proved", 0.0),
+    "RC23": (16.069868727195953, "best known", 0.0),
+    "RC24": (2.5437855672972773, "best known", 0.0),
+    "RC25": (1616.1197650512074, "best known", 0.0),
+    "RC26": (35.35872002224006, "best known", 0.0),
+    "RC27": (524.4507606468264, "best known", 0.0),
+    "RC28": (16958.20229088857, "best known", 0.0),
+    "RC29": (2964895.4173391797, "best known", 0.0),
+    "RC30": (2.6585591659696, "proved", 0.0),
+    "RC31": (0.0, "proved", 0.0),
+    "RC32": (-30665.53867178331, "best known", 0.0),
+    "RC33": (2.6393464970360343, "proved", 0.0),
+    "RC34": (0.0, "proved", 0.0),
+    "RC35": (0.07655513043528517, "best known", 0.0),
+    "RC36": (0.04393414046107813, "best known", 0.0),
+    "RC37": (0.015541124824847236, "best known", 0.0),
+    "RC38": (2.7026101346907416, "best known", 0.0),
+    "RC39": (2.735775709639057, "best known", 0.0),
+    "RC40": (0.0, "proved", 0.0),
+    "RC41": (0.0, "proved", 0.0),
+    "RC42": (0.05145481802726615, "best known", 0.0),
+    "RC43": (0.07983597, "best known", 0.0),
+    "RC44": (-6273.1715, "best known", 0.0),
+    "RC45": (0.029148815326379827, "best known", 0.0),
+    "RC46": (0.0202052189228293, "best known", 0.0),
+    "RC47": (0.011408447916086367, "best known", 0.0),
+    "RC48": (0.016787535030746113, "best known", 0.0),
+    "RC49": (0.00931187418, "best known", 0.0),
+    "RC50": (0.01505147, "best known", 0.0),
+    "RC51": (4551.742935503554, "infeasible problem", 2.8224637686147248e-06),
+    "RC52": (3348.9821492818255, "proved", 0.0),
+    "RC53": (4997.606925951491, "proved", 0.0),
+    "RC54": (4240.543893078973, "proved", 0.0),
+    "RC55": (6696.414512845208, "proved", 0.0),
+    "RC56": (14746.50155686146, "proved", 0.0),
+    "RC57": (3213.2917019427405, "proved", 0.0),
+}
+
+# The organisers' table of July 2020.
 PUBLISHED: dict[str, float] = {
     "RC01": 189.31162966,
     "RC02": 7049.036954,
@@ -64,62 +129,12 @@ PUBLISHED: dict[str, float] = {
     "RC57": 3213.2917019,
 }
 
-BEST: dict[str, Best] = {
-    "RC01": (189.31162966, "best known", 0.0, None),
-    "RC02": (7049.036954, "best known", 0.0, None),
-    "RC03": (-4529.1197395, "best known", 0.0, None),
-    "RC04": (-0.38826043623, "best known", 0.0, None),
-    "RC05": (-400.0056, "best known", 0.0, None),
-    "RC06": (1.8638304088, "best known", 0.0, None),
-    "RC07": (1.5670451, "best known", 0.0, None),
-    "RC08": (2.0, "best known", 0.0, None),
-    "RC09": (2.557654574, "best known", 0.0, None),
-    "RC10": (1.0765430833, "best known", 0.0, None),
-    "RC11": (99.238463653, "best known", 0.0, None),
-    "RC12": (2.9248305537, "best known", 0.0, None),
-    "RC13": (26887.422343570415, "best known", 0.0, None),
-    "RC14": (53638.942722, "best known", 0.0, None),
-    "RC15": (2994.4244658, "best known", 0.0, None),
-    "RC16": (0.032213000814, "best known", 0.0, None),
-    "RC17": (0.012665232788, "best known", 0.0, None),
-    "RC18": (6059.714335048431, "proved", 0.0, None),
-    "RC19": (1.6702177263, "best known", 0.0, None),
-    "RC20": (263.89584338, "best known", 0.0, None),
-    "RC21": (0.2352424579, "best known", 0.0, None),
-    "RC22": (0.5232499999999998, "proved", 0.0, None),
-    "RC23": (16.069868725, "best known", 0.0, None),
-    "RC24": (2.5437856, "best known", 0.0, None),
-    "RC25": (1616.1197651, "best known", 0.0, None),
-    "RC26": (35.359231973, "best known", 0.0, None),
-    "RC27": (524.45076066, "best known", 0.0, None),
-    "RC28": (16958.202286942123, "best known", 0.0, None),
-    "RC29": (2964895.4173, "best known", 0.0, None),
-    "RC30": (2.6585591659696, "proved", 0.0, None),
-    "RC31": (0.0, "best known", 0.0, None),
-    "RC32": (-30665.538672, "best known", 0.0, None),
-    "RC33": (2.639346497, "best known", 0.0, None),
-    "RC34": (0.0, "best known", 0.0, None),
-    "RC35": (0.079963854, "best known", 0.0, None),
-    "RC36": (0.047733529, "best known", 0.0, None),
-    "RC37": (0.018593563, "best known", 0.0, None),
-    "RC38": (2.7139366, "best known", 0.0, None),
-    "RC39": (2.7515909, "best known", 0.0, None),
-    "RC40": (0.0, "best known", 0.0, None),
-    "RC41": (0.0, "best known", 0.0, None),
-    "RC42": (0.077027102, "best known", 0.0, None),
-    "RC43": (0.07983597, "best known", 0.0, None),
-    "RC44": (-6273.1715, "best known", 0.0, None),
-    "RC45": (0.03073936, "best known", 0.0, None),
-    "RC46": (0.020240335, "best known", 0.0, None),
-    "RC47": (0.012783068, "best known", 0.0, None),
-    "RC48": (0.016787535766, "best known", 0.0, None),
-    "RC49": (0.00931187418, "best known", 0.0, None),
-    "RC50": (0.01505147, "best known", 0.0, None),
-    "RC51": (4550.8511497, "infeasible problem", 2.823422421656859e-06, None),
-    "RC52": (3348.9821492764936, "proved", 0.0, None),
-    "RC53": (4997.606925850076, "proved", 0.0, None),
-    "RC54": (4240.543893078181, "proved", 0.0, None),
-    "RC55": (6696.414512809547, "proved", 0.0, None),
-    "RC56": (14746.501556816193, "proved", 0.0, None),
-    "RC57": (3213.291701907078, "proved", 0.0, None),
-}
+
+@lru_cache(maxsize=1)
+def points() -> dict[str, np.ndarray]:
+    """Return the best points by the names of their problems; not every problem has one."""
+    text = (resources.files(__package__) / "cec2020rw_points.csv").read_text(encoding="utf-8")
+    found = {name: np.array(numbers, float) for name, *numbers in (line.split(",") for line in text.splitlines())}
+    for x in found.values():
+        x.flags.writeable = False
+    return found
