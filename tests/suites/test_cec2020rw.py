@@ -111,6 +111,16 @@ def test_jax_gives_the_official_values_of_all_problems(names: tuple[str, ...]) -
     assert_jax_gives_the_official_values(names)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["RC24", "RC27", "RC33"])
+def test_runs_side_by_side_end_where_formulas_have_loops_or_call_lapack(name: str) -> None:
+    pytest.importorskip("jax")
+    from ppsde import solve_batch
+
+    found = solve_batch(SUITE.problem(name), method="shade", runs=3, max_evaluations=600, seed=1)
+    assert np.isfinite(found.f).all()
+
+
 @needs_data
 @pytest.mark.parametrize("name", SUITE.names)
 def test_boxes_counts_budgets_and_rounded_variables_are_the_official_ones(name: str) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from ..arrays import Array, namespace, repeated_while
+from ..arrays import Array, each_matrix, namespace, repeated_while
 from ..problem import FGH
 from .cec2020rw_processes import times, whole, with_whole
 from .engineering_formulas import away_from_zero, pressure_vessel_continuous
@@ -437,12 +437,18 @@ def ten_bar_truss(x: Array) -> FGH:
     xp = namespace(x)
     stiffness = _combined(x, TRUSS_STIFFNESS)
     mass = _combined(x, TRUSS_MASS) + TRUSS_ADDED_MASS * np.eye(8)
-    half = xp.linalg.cholesky(mass)
-    left = xp.linalg.solve(half, stiffness)
-    both = xp.linalg.solve(half, xp.swapaxes(left, 1, 2))
-    squares = xp.linalg.eigvalsh(0.5 * (both + xp.swapaxes(both, 1, 2)))
+    squares = each_matrix(_squared_frequencies, stiffness, mass)
     frequency = xp.sqrt(squares[:, :3]) / (2 * math.pi)
     return TRUSS_DENSITY * xp.sum(TRUSS_LENGTHS * x, axis=1), np.array([7.0, 15, 20]) / frequency - 1, x[:, :0]
+
+
+def _squared_frequencies(stiffness: Array, mass: Array) -> Array:
+    """Return the eigenvalues of stiffness by mass, smallest first, for a pair of matrices or stacks of them."""
+    xp = namespace(stiffness)
+    half = xp.linalg.cholesky(mass)
+    left = xp.linalg.solve(half, stiffness)
+    both = xp.linalg.solve(half, xp.swapaxes(left, -1, -2))
+    return xp.linalg.eigvalsh(0.5 * (both + xp.swapaxes(both, -1, -2)))
 
 
 def _combined(weights: Array, matrices: np.ndarray) -> Array:
@@ -558,7 +564,7 @@ def beam_topology(x: Array) -> FGH:
     """Compliance of a beam of 30 elements of variable density (Sigmund 2001); constrained by filtered sensitivities."""
     xp = namespace(x)
     load = xp.zeros((len(x), BEAM_FREE, 1)) + BEAM_LOAD * (np.arange(BEAM_FREE) == BEAM_FREE - 1)[:, None]
-    moved = xp.linalg.solve(_combined(x**3, BEAM_STIFFNESS), load)[:, :, 0]
+    moved = each_matrix(xp.linalg.solve, _combined(x**3, BEAM_STIFFNESS), load)[:, :, 0]
     moved = xp.concatenate([xp.zeros((len(x), BEAM_FIXED)), moved], axis=1)[:, BEAM_DIRECTIONS]  # (n, 30, 8)
     energy = xp.sum(xp.matmul(moved, BEAM_ELEMENT) * moved, axis=2)
     sensitivity = -3 * x**2 * energy
