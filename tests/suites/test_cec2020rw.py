@@ -143,7 +143,7 @@ def test_each_problem_has_names_for_its_variables_and_constraints(name: str) -> 
     names = problem.constraint_names
     assert names is not None and len(set(names)) == len(names) == (problem.n_ineq or 0) + (problem.n_eq or 0)
     assert len(set(problem.properties["variables"])) == problem.dimension
-    assert problem.properties["source"].endswith((".", ")", "rounded"))
+    assert problem.properties["source"].endswith(".")
 
 
 @pytest.mark.parametrize("name", SUITE.names if FOLDER else WITHOUT_DATA)

@@ -228,8 +228,8 @@ def robot_gripper(x: Array) -> FGH:
     real, imaginary = force(_bounded_minimum(lambda stroke: sign * force(stroke)[0], sign, STROKE))
     f = xp.where(imaginary[1] == imaginary[0], real[1] - real[0], NOT_REAL)
 
-    def opening(near: Array) -> Array:
-        """Return the opening of the gripper with the actuator that near, 1e4 in its place where it is not real."""
+    def opening(near: Array) -> tuple[Array, Array]:
+        """Return the opening of the gripper with the actuator that near, and whether it is real."""
         reach = xp.sqrt(near**2 + e**2)
         cosine = (b**2 + near**2 + e**2 - a**2) / (2 * b * reach)
         angle = xp.arccos(xp.clip(cosine, -1, 1)) - xp.arctan(e / near)

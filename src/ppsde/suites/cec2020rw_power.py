@@ -101,14 +101,13 @@ class PowerFlow:
 
     def flows(self, x: Array) -> tuple[Parts, Parts, Parts, Parts]:
         """Return voltages and currents of all buses, powers of those not given, and generation of all."""
-        xp = namespace(x)
         buses = len(self.grid.conductance)
         free, count = buses - len(self.grid.given), len(self.generators)
         voltage = self.grid.voltage(x)
         power = x[:, 2 * free : 3 * free], x[:, 3 * free : 4 * free]
         active = spread(x[:, 4 * free : 4 * free + count], self.generators, buses)
         reactive = spread(x[:, 4 * free + count :], self.generators, buses) if self.with_reactive else active * 0
-        return voltage, self.grid.current(voltage), power, (xp.asarray(active), xp.asarray(reactive))
+        return voltage, self.grid.current(voltage), power, (active, reactive)
 
     def mismatches(self, x: Array, loads: Parts) -> tuple[Array, Parts, Parts, Parts]:
         """Return the equalities, and currents, powers and generation, for given loads (buses,) or (n, buses)."""
