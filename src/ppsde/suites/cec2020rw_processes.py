@@ -53,7 +53,8 @@ def heat_exchanger_network_two(x: Array) -> FGH:
         heat2 - 1e4 * (300 - middle),
         heat1 - 1e4 * (600 - out1),
         heat2 - 1e4 * (900 - out2),
-        mean1 * (xp.log(xp.abs(out1 - 100) + GUARD) - xp.log(600 - middle + GUARD)) - out1 + middle + 500,
+        # 600 - middle is never negative; `abs` keeps compilers from adding the guard to 600 first.
+        mean1 * (xp.log(xp.abs(out1 - 100) + GUARD) - xp.log(xp.abs(600 - middle) + GUARD)) - out1 + middle + 500,
         mean2 * (xp.log(xp.abs(out2 - middle) + GUARD) - np.log(600)) - out2 + middle + 600,
     ]
     return 35 * area1**0.6 + 35 * area2**0.6, x[:, :0], xp.stack(h, axis=1)
