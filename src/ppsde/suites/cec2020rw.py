@@ -487,7 +487,7 @@ def build(name: str, dimension: int | None = None, *, data: str | os.PathLike[st
         `Suite.problem` also takes the name for people, such as 'gear-train'.
     data : path, optional
         Folder of the organisers' data, which RC34 to RC43 and RC51 to RC57 need; it comes before the environment
-        variable PPSDE_CEC2020RW and the folder ../shared/cec2020rw.
+        variable PPSDE_CEC2020RW and the other places that are searched.
 
     Examples
     --------
