@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppsde.arrays import HUGE, bits, gather, mended, namespace, once, one_of_each, order, repeated_while, when
+from ppsde.arrays import (
+    HUGE,
+    bits,
+    each_matrix,
+    gather,
+    mended,
+    namespace,
+    once,
+    one_of_each,
+    order,
+    repeated_while,
+    when,
+)
 
 
 @dataclass(frozen=True)
@@ -161,3 +173,15 @@ def test_each_run_of_a_batch_repeats_as_often_as_it_needs() -> None:
     jax = pytest.importorskip("jax")
     doubled = jax.jit(jax.vmap(lambda v: repeated_while(lambda w: w < 100, lambda w: 2 * w, v)))
     assert doubled(np.array([3, 60, 200])).tolist() == [192, 120, 200]
+
+
+def test_a_function_of_a_matrix_is_applied_to_each_of_a_stack(xp: Any) -> None:
+    matrices = xp.asarray([[[2.0, 0.0], [0.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    right = xp.asarray([[[2.0], [2.0]], [[5.0], [7.0]]])
+    assert each_matrix(xp.linalg.solve, matrices, right).tolist() == [[[1.0], [0.5]], [[7.0], [5.0]]]
+
+
+def test_jax_calls_lapack_with_one_matrix_at_a_time() -> None:
+    jax = pytest.importorskip("jax")
+    program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
+    assert "scan" in program and "[2,2] = cholesky" in program.replace("f32", "").replace("f64", "")

@@ -97,6 +97,19 @@ def repeated_while(going: Callable[[Any], Array], step: Callable[[Any], Any], st
     return value
 
 
+def each_matrix(function: Callable[..., Array], *stacks: Array) -> Array:
+    """The function of matrices, such as `linalg.solve`, applied to stacks (n, ...) of them.
+
+    NumPy takes stacks as they are. JAX computes one after another: on a CPU, two programs at a time that both call
+    LAPACK with a stack can wait for each other's threads for ever.
+    """
+    if namespace(stacks[0]) is np:
+        return function(*stacks)
+    import jax
+
+    return jax.lax.map(lambda matrices: function(*matrices), stacks)
+
+
 def special_functions(xp: Any) -> Any:
     """The module of special functions for arrays of the namespace: scipy.special or jax.scipy.special."""
     if xp is np:

@@ -1,4 +1,4 @@
-"""The ranks of the CEC2017 competition, and those printed in the PPS-DE publication."""
+"""The ranks of CEC2017, the score of CEC2020, and the ranks printed in the PPS-DE publication."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppsde import published
-from ppsde.stats import Outcomes, average_ranks, competition_ranks, published_average_ranks
+from ppsde.stats import Outcomes, average_ranks, competition_ranks, published_average_ranks, weighted_scores
 
 NAN = float("nan")
 
@@ -152,3 +152,46 @@ def test_with_missing_means_ranked_worst_the_ranks_are_others_and_another_leads_
 def test_the_recipe_by_hand() -> None:
     # Row 1: 0 and 1e-10 tie (1.5 each), 4 is third. Row 2: NaN counts as 1000, before 2000 and behind 3.
     assert published_average_ranks([[0.0, 1e-10, 4.0], [np.nan, 2000.0, 3.0]]).tolist() == [1.75, 2.25, 2.0]
+
+
+# --- the score of CEC2020 -----------------------------------------------------------------------------------------
+
+
+def scored(**runs: Outcomes) -> tuple[list[float], ...]:
+    scores = weighted_scores({"RC01": runs}, {"RC01": 9})
+    return tuple(part[0].tolist() for part in (scores.best, scores.mean, scores.median))
+
+
+def test_feasible_runs_are_scaled_by_objective_and_infeasible_ones_follow_by_violation() -> None:
+    best, mean, median = scored(
+        low=Outcomes([1.0, 2.0, 3.0]),
+        high=Outcomes([5.0, 6.0, 7.0]),
+        half=Outcomes([3.0, 0.0, 0.0], [0.0, 2.0, 4.0]),
+        never=Outcomes([-9.0, -9.0, -9.0], [5.0, 10.0, 15.0]),
+    )
+    assert best == [0, 4 / 9, 2 / 9, 1]  # 1, 5, 3 and 5 + 5
+    assert mean == pytest.approx([0, 4 / 14, 6 / 14, 1])  # 2, 6, 6 + 2 and 6 + 10
+    assert median == pytest.approx([0, 4 / 14, 6 / 14, 1])
+
+
+def test_where_nobody_is_feasible_the_violation_decides_and_equal_algorithms_have_nothing() -> None:
+    assert scored(a=Outcomes([0.0], [3.0]), b=Outcomes([9.0], [1.0]))[0] == [1, 0]
+    assert scored(a=Outcomes([4.0]), b=Outcomes([4.0])) == ([0, 0],) * 3
+
+
+def test_an_algorithm_without_a_value_has_the_worst_score_and_does_not_move_the_others() -> None:
+    assert scored(a=Outcomes([1.0] * 3), b=Outcomes([3.0] * 3), lost=Outcomes([NAN] * 3)) == ([0, 1, 1],) * 3
+    assert scored(a=Outcomes([1.0] * 3), b=Outcomes([0.0, NAN, 0.0])) == ([1, 0], [0, 1], [1, 0])
+    assert scored(a=Outcomes([NAN]), b=Outcomes([NAN])) == ([1, 1],) * 3
+
+
+def test_larger_problems_weigh_more_and_the_best_run_counts_half() -> None:
+    a, b = Outcomes([0.0, 2.0, 7.0]), Outcomes([1.0, 1.0, 1.0])  # a is better by its best run alone
+    sizes = {"RC04": 10, "RC06": 11, "RC07": 31, "RC34": 51, "RC35": 151}
+    scores = weighted_scores({name: {"a": a, "b": b} for name in sizes}, sizes)
+    assert scores.weights.tolist() == pytest.approx([1 / 15, 2 / 15, 3 / 15, 4 / 15, 5 / 15])
+    assert scores.total.tolist() == pytest.approx([0.5, 0.5])
+    assert [row["place"] for row in scores.rows()] == [1, 1]
+    assert [row["weight"] for row in scores.problem_rows()][::2] == scores.weights.tolist()
+    with pytest.raises(ValueError, match="it has none for RC06"):
+        weighted_scores({"RC06": {"a": a, "b": b}}, {})

@@ -26,7 +26,7 @@ def no_official_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without the data: every place it is looked for in is empty."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr("ppsde.suites.cec2017_data._beside_the_checkout", lambda: ())
+    monkeypatch.setattr("ppsde.suites.cec2017_data.beside_the_checkout", lambda suite: ())
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
 

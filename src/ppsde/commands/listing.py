@@ -86,19 +86,26 @@ def list_suites(arguments: Namespace) -> int:
 
 
 def list_problems(arguments: Namespace) -> int:
-    from ..suites import get
+    from ..suites import MissingData, get
 
     suite = get(arguments.suite)
-    if suite.dimensions:
-        problems = [from_suite(suite.name, name, arguments.dimension, arguments.instance) for name in suite.names]
-    else:  # each has its own dimension: show those that have the one asked for
-        problems = [from_suite(suite.name, name, None, arguments.instance) for name in suite.names]
+    problems: list[Problem] = []
+    missing: dict[str, list[str]] = {}  # problems without their data, by what the error says
+    for name in suite.names:
+        try:
+            problems.append(
+                from_suite(suite.name, name, arguments.dimension if suite.dimensions else None, arguments.instance)
+            )
+        except MissingData as error:
+            missing.setdefault(str(error), []).append(name)
+    if not suite.dimensions:  # each has its own dimension: show those that have the one asked for
         problems = [p for p in problems if arguments.dimension in (None, p.dimension)]
         if not problems:
             raise ValueError(f"no problem of suite {suite.name!r} has {arguments.dimension} variables")
     print(heading(textwrap.fill(suite.description, width())))
     if arguments.verbose:
         print("\n".join(_in_full(problem) for problem in problems))
+        _print_missing(missing)
         return FOUND
     facts = [_facts(problem) for problem in problems]
     common = [fact for fact in facts[0] if all(fact in others for others in facts)] if len(facts) > 1 else []
@@ -119,7 +126,13 @@ def list_problems(arguments: Namespace) -> int:
     headers = ("name", "D", "box", "g", "h", "best value", "properties")
     columns = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
     print(table(headers[:columns], [row[:columns] for row in rows], "D g h"))
+    _print_missing(missing)
     return FOUND
+
+
+def _print_missing(missing: dict[str, list[str]]) -> None:
+    for reason, names in missing.items():
+        print(textwrap.fill(f"not shown: {', '.join(names)}; {reason}", width()))
 
 
 def _count(number: int | None) -> str:

@@ -36,11 +36,13 @@ def add(group: Any) -> None:
         "Draw the objective's contours and the feasible set over two variables, to a\n.png, .svg or .pdf file.",
         "ppsde suites plot C15 -o c15.svg",
         "ppsde suites plot C05 --dimension 10 --instance 2",
+        "ppsde suites plot wind-farm --suite cec2020rw --design",
     )
     task.add_argument("name", metavar="NAME", help="the problem, see `ppsde list problems SUITE`")
     task.add_argument("--suite", default="cec2017", help="its suite (default: %(default)s)")
     task.add_argument("--dimension", type=int, metavar="D", help="number of variables (default: 2 where it is free)")
     task.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
+    task.add_argument("--design", action="store_true", help="draw the best known design itself, of suite cec2020rw")
     task.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: NAME.png")
     task.set_defaults(run=plot)
 
@@ -66,5 +68,10 @@ def plot(arguments: Namespace) -> int:
     dimension = 2 if free and arguments.dimension is None else arguments.dimension
     problem = from_suite(arguments.suite, arguments.name, dimension, arguments.instance)
     output = arguments.output or Path(f"{arguments.name}.png")
+    if arguments.design:
+        from ..suites.cec2020rw_designs import draw_design
+
+        print(f"written: {draw_design(problem, output)}")
+        return FOUND
     print(f"written: {draw_problem(problem, output)}")
     return FOUND

@@ -67,7 +67,7 @@ def source_of(text: Any, suite: str | None, folder: Path) -> Source:
             raise ValueError(f"problems: {text!r} needs a suite: give suite, or write SUITE:NAME or FILE.py:NAME")
         place = suite
     if place in SUITES:
-        names = get(place).names
+        names, name = get(place).names, get(place).official(name)
         if name not in names:
             raise ValueError(f"problems: suite {place!r} has no {name!r}; it has {names[0]} .. {names[-1]}")
         return Source(name, suite=place)

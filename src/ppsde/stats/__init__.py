@@ -1,7 +1,13 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
 from .bayes import BayesianSignedRank, bayesian_signed_rank
-from .competition import CompetitionRanks, competition_ranks, published_average_ranks
+from .competition import (
+    CompetitionRanks,
+    WeightedScores,
+    competition_ranks,
+    published_average_ranks,
+    weighted_scores,
+)
 from .ecdf import Ecdf, target_ecdf
 from .equivalence import Equivalence, equivalence
 from .outcomes import Cells, Outcomes, cells_of, positions
@@ -55,6 +61,7 @@ __all__ = [
     "SignedRank",
     "Summary",
     "TableRow",
+    "WeightedScores",
     "WinTieLoss",
     "a12",
     "accuracy_and_speed",
@@ -89,5 +96,6 @@ __all__ = [
     "summary_rows",
     "target_ecdf",
     "u_score",
+    "weighted_scores",
     "win_tie_loss",
 ]

@@ -1,8 +1,8 @@
-"""Ranks by the rules of the CEC2017 and CEC2018 competitions, and those printed in the PPS-DE publication."""
+"""Ranks by the rules of CEC2017 and CEC2018, the score of CEC2020, and the ranks printed in the PPS-DE publication."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,6 +138,130 @@ def _places(keys: list[tuple[float, ...]], ties: str) -> np.ndarray:
     distinct = sorted(set(keys))
     places: np.ndarray = rankdata([distinct.index(key) for key in keys], method=ties)
     return places
+
+
+@dataclass(frozen=True)
+class WeightedScores:
+    """Scores of the CEC2020 competition on real-world problems, from 0 (best of all) to 1; smaller is better."""
+
+    problems: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    weights: np.ndarray  # (problems,), of sum 1
+    best: np.ndarray  # (problems, algorithms)
+    mean: np.ndarray  # (problems, algorithms)
+    median: np.ndarray  # (problems, algorithms)
+
+    @property
+    def total(self) -> np.ndarray:
+        """The score (algorithms,): half by the best run, 0.3 by the mean and 0.2 by the median."""
+        total: np.ndarray = self.weights @ (0.5 * self.best + 0.3 * self.mean + 0.2 * self.median)
+        return total
+
+    def rows(self) -> list[TableRow]:
+        """A row per algorithm, best first."""
+        total = self.total
+        parts = {"best": self.best, "mean": self.mean, "median": self.median}
+        return [
+            {
+                "algorithm": self.algorithms[k],
+                **{name: float(self.weights @ part[:, k]) for name, part in parts.items()},
+                "total": float(total[k]),
+                "place": 1 + int((total < total[k]).sum()),
+            }
+            for k in np.argsort(total, kind="stable")
+        ]
+
+    def problem_rows(self) -> list[TableRow]:
+        """A row per problem and algorithm."""
+        return [
+            {
+                "problem": problem,
+                "algorithm": algorithm,
+                "weight": float(self.weights[i]),
+                "best": float(self.best[i, k]),
+                "mean": float(self.mean[i, k]),
+                "median": float(self.median[i, k]),
+            }
+            for i, problem in enumerate(self.problems)
+            for k, algorithm in enumerate(self.algorithms)
+        ]
+
+
+SIZE_CLASSES = (10, 30, 50, 150)  # problems of more variables weigh 1, 2, 3, 4 and 5
+
+
+def weighted_scores(cells: Cells, dimensions: Mapping[str, int]) -> WeightedScores:
+    """Score algorithms by the rules of the CEC2020 competition on real-world constrained problems.
+
+    On each problem, the best run, the mean of all runs and the median run of each algorithm give three numbers: the
+    objective where the violation is 0, and otherwise the largest such objective of all algorithms plus the violation;
+    where no algorithm is feasible, the violation. Each is scaled so that the best algorithm has 0 and the worst 1. The
+    sums over the problems, weighted by their numbers of variables, count 0.5, 0.3 and 0.2.
+
+    The scale depends on all algorithms: one that is infeasible by much brings the others near to each other. An
+    algorithm without a value has 1: where its best or median run failed, and for the mean where one run failed.
+
+    Parameters
+    ----------
+    cells : mapping of problem to mapping of algorithm to Outcomes
+        Violations in the measure of the competition.
+    dimensions : mapping of problem to int
+        Numbers of variables.
+
+    References
+    ----------
+    Kumar, Wu, Ali, Mallipeddi, Suganthan, Das, "Guidelines for real-world single-objective constrained optimisation
+    competition", 2020, and the organisers' program that made the published ranking.
+
+    Examples
+    --------
+    >>> from ppsde.stats import Outcomes, as_text
+    >>> cells = {"RC31": {"a": Outcomes([1.0, 2.0, 3.0]), "b": Outcomes([1.0, 1.0, 9.0], [0.0, 0.0, 0.5])}}
+    >>> print(as_text(weighted_scores(cells, {"RC31": 4}).rows()))
+    algorithm  best  mean  median  total  place
+    a             0     0       1    0.2      1
+    b             0     1       0    0.3      2
+    """
+    missing = [problem for problem in cells if problem not in dimensions]
+    if missing:
+        raise ValueError(f"dimensions must have a number for every problem; it has none for {', '.join(missing)}")
+    algorithms = algorithms_of(cells)
+    weights = np.array([1 + sum(dimensions[problem] > most for most in SIZE_CLASSES) for problem in cells], float)
+    scores = []
+    for by_algorithm in cells.values():
+        runs = [by_algorithm[algorithm] for algorithm in algorithms]
+        scores.append([_scaled([pick(each) for each in runs]) for pick in (_best_run, _mean_of_runs, _median_run)])
+    best, mean, median = np.array(scores).transpose(1, 0, 2)
+    return WeightedScores(tuple(cells), algorithms, weights / weights.sum(), best, mean, median)
+
+
+def _best_run(runs: Outcomes) -> tuple[float, float]:
+    return _value_of_run(runs, 0)
+
+
+def _median_run(runs: Outcomes) -> tuple[float, float]:
+    return _value_of_run(runs, runs.n // 2)
+
+
+def _value_of_run(runs: Outcomes, place: int) -> tuple[float, float]:
+    run = runs.order()[place]
+    return (np.nan, np.nan) if runs.failed[run] else (float(runs.f[run]), float(runs.violation[run]))
+
+
+def _mean_of_runs(runs: Outcomes) -> tuple[float, float]:
+    return (np.nan, np.nan) if runs.failed.any() else (float(runs.f.mean()), float(runs.violation.mean()))
+
+
+def _scaled(values: list[tuple[float, float]]) -> np.ndarray:
+    """Return the scores of objectives and violations, one pair per algorithm; NaN stands for no value."""
+    f, violation = np.array(values).T
+    known, feasible = ~np.isnan(violation), violation == 0
+    number = np.where(feasible, f, (f[feasible].max() if feasible.any() else 0.0) + violation)
+    if not known.any():
+        return np.ones(len(f))
+    low, high = number[known].min(), number[known].max()
+    spread = high - low if high > low else 1.0
+    return np.where(known, (number - low) / spread, 1.0)
 
 
 ZERO = 1e-9  # means nearer to 0 than this are ranked as 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from ..problem import Problem
 
-__all__ = ["SUITES", "Suite", "get"]
+__all__ = ["SUITES", "MissingData", "Suite", "get"]
 
-SUITES = ("cec2017", "cec2006", "engineering")  # each a module of that name here, holding SUITE
+SUITES = ("cec2017", "cec2006", "engineering", "cec2020rw")  # each a module of that name here, holding SUITE
 MOST_NAMES = 30  # listed in an error message
+
+
+class MissingData(ValueError):
+    """Raised for a problem whose data is not on this machine; the message says where to get it."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,15 @@ class Suite:
     build: Callable[..., Problem]
     budget: Callable[[int], int]  # evaluations per run that the suite prescribes at dimension d
     dimensions: tuple[int, ...] = ()  # those the suite prescribes; empty where each problem has its own
+    aliases: Mapping[str, str] = field(default_factory=dict)  # further names of problems -> those of `names`
+
+    def official(self, name: str) -> str:
+        """Return the name that a problem has in `names`; other names than `aliases` are returned as they are."""
+        return self.aliases.get(name, name)
 
     def problem(self, name: str, dimension: int | None = None, **options: Any) -> Problem:
         """Return one problem by name; `dimension` only where the suite leaves a choice."""
+        name = self.official(name)
         if name not in self.names:
             few = len(self.names) <= MOST_NAMES
             known = ", ".join(self.names) if few else f"{self.names[0]} .. {self.names[-1]}"

@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from .official_data import beside_the_checkout, checked, read_archive
+
 VARIABLE = "PPSDE_CEC2017"  # environment variable naming the folder of the official data
 FILE = "data.npz"
 OFFICIAL_DIMENSIONS = (10, 30, 50, 100)
@@ -77,7 +79,7 @@ def find(data: str | os.PathLike[str] | None = None) -> Path | None:
             if not path.is_file():
                 raise ValueError(_how_to_get(f"{source} names {str(named)!r}, where there is no {path.name}"))
             return path.resolve()
-    for folder in (user_directory(), Path("../shared/cec2017"), *_beside_the_checkout()):
+    for folder in (user_directory(), Path("../shared/cec2017"), *beside_the_checkout("cec2017")):
         if (folder / FILE).is_file():
             return (folder / FILE).resolve()
     return None
@@ -89,31 +91,9 @@ def load(path: Path) -> Mapping[str, np.ndarray]:
     return _load(path, facts.st_mtime_ns, facts.st_size)
 
 
-def check(arrays: Mapping[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
-    """Return the arrays the suite needs, read-only, float64; ValueError where one is missing or not valid."""
-    checked = {}
-    for key, shape in SHAPES.items():
-        if key not in arrays:
-            raise ValueError(f"{source} lacks {key!r}, an array of shape {shape}")
-        array = np.asarray(arrays[key])
-        if array.shape != shape or array.dtype.kind not in "fiu":
-            raise ValueError(f"{source}: {key!r} must hold numbers of shape {shape}; got {array.dtype}, {array.shape}")
-        array = np.array(array, dtype=np.float64, order="C")
-        if not np.isfinite(array).all():
-            raise ValueError(f"{source}: {key!r} must hold finite numbers")
-        array.flags.writeable = False
-        checked[key] = array
-    return checked
-
-
 @lru_cache(maxsize=4)
 def _load(path: Path, modified: int, size: int) -> Mapping[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files if key in SHAPES}
-    except (OSError, ValueError, AttributeError, EOFError) as error:  # numpy has several ways to say "not an npz"
-        raise ValueError(f"{path} cannot be read as a NumPy archive: {error}") from None
-    return check(arrays, str(path))
+    return checked(read_archive(path, SHAPES), SHAPES, str(path))
 
 
 def _official_parts(
@@ -126,11 +106,6 @@ def _official_parts(
         raise ValueError(_how_to_get(f"the official data has no instance of this problem at dimension {dimension}"))
     arrays = load(path)
     return arrays[shift][:dimension], tuple(arrays[f"{key}_D{dimension}"] for key in matrices)
-
-
-def _beside_the_checkout() -> tuple[Path, ...]:
-    root = Path(__file__).resolve().parents[3]
-    return (root.parent / "shared" / "cec2017",) if (root / "pyproject.toml").is_file() else ()
 
 
 def _how_to_get(what: str) -> str:
@@ -207,7 +182,9 @@ def import_archive(path: str | os.PathLike[str], destination: str | os.PathLike[
             f"{source} holds neither Function1.mat .. Function11.mat and ShiftAndRotation.mat "
             "nor shift_data_*.txt and M_*_D*.txt: it is not the organisers' CEC2017 archive"
         )
-    return _write(check(arrays, str(source)), Path(destination) if destination is not None else user_directory())
+    return _write(
+        checked(arrays, SHAPES, str(source)), Path(destination) if destination is not None else user_directory()
+    )
 
 
 def _files(source: Path) -> Files:

@@ -12,7 +12,7 @@ from ..population import search_violation
 from ..problem import Problem
 
 POINTS = 401  # per side of the grid
-CHUNK = 20_000  # rows evaluated at once
+CHUNK = 2_000  # rows evaluated at once
 LEVELS = 14
 # The colours of Okabe and Ito, distinct with every kind of colour vision, and by line style besides.
 EQUALITY_COLOURS = ("#D55E00", "#CC79A7", "#009E73", "#E69F00", "#0072B2", "#56B4E9")
@@ -60,8 +60,8 @@ def draw_problem(
     window: float | None = None,
 ) -> Path:
     """Draw any problem with at least two variables; parameters as in `draw`."""
-    target = Path(path)
-    _check(problem, target, variables, window)
+    target = checked_target(path)
+    _check(problem, variables, window)
     centre = np.array(getattr(problem.fun, "shift", 0.5 * (problem.lower + problem.upper)), float)
     limits = _limits(problem, centre, variables, window)
     grid = [np.linspace(low, high, POINTS) for low, high in limits]
@@ -72,9 +72,15 @@ def draw_problem(
     return target
 
 
-def _check(problem: Problem, target: Path, variables: tuple[int, int], window: float | None) -> None:
+def checked_target(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture's file; ValueError where its suffix names no format."""
+    target = Path(path)
     if target.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"the picture's file must end in .png, .svg or .pdf; got {str(target)!r}")
+    return target
+
+
+def _check(problem: Problem, variables: tuple[int, int], window: float | None) -> None:
     d = problem.dimension
     if len(variables) != 2 or variables[0] == variables[1] or not all(0 <= j < d for j in variables):
         raise ValueError(f"variables must be two different numbers from 0 to {d - 1}; got {variables!r}")
