@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ppsde
 from ppsde.checkpoints.journal import SYNC_EVERY, Journal, packed, records
 from ppsde.checkpoints.state_file import CheckpointError
 from ppsde.evaluation.values import Noted
@@ -30,6 +31,25 @@ def same(first: Noted, second: Noted) -> bool:
     texts = (first.status, first.reason) == (second.status, second.reason)
     numbers = [(a.f, a.seconds, *a.g, *a.h) for a in (first, second)]
     return texts and len(first.g) == len(second.g) and np.array(numbers[0]).tobytes() == np.array(numbers[1]).tobytes()
+
+
+@pytest.mark.parametrize("what", ["text", "link", "broken link", "pipe", "folder"])
+def test_a_file_of_the_user_is_not_taken_for_a_journal(tmp_path: Path, what: str) -> None:
+    path, theirs = tmp_path / "run.ppsde.journal", tmp_path / "theirs"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "text":
+        path.write_text("my journal")
+    else:
+        path.symlink_to(theirs)
+        if what == "link":
+            theirs.write_bytes(b"")
+    with pytest.raises(CheckpointError, match="is not a journal"):
+        ppsde.minimize(lambda x: x[0], [(0, 1)], max_evaluations=20, checkpoint=tmp_path / "run.ppsde")
+    assert not (tmp_path / "run.ppsde").exists() and theirs.exists() == (what == "link")
+    assert what != "text" or path.read_text() == "my journal"
 
 
 @given(

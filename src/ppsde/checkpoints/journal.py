@@ -10,7 +10,9 @@ one, and none from a journal of another checkpoint.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import struct
 import threading
 import time
@@ -51,10 +53,14 @@ class Journal:
             # A lock belongs to a process: a second run here would get it too, and end it for both when it closes.
             if path in _here:
                 raise CheckpointError(f"{path}: another run of this process writes this checkpoint")
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-            if not _locked(self._file):
+            self._file = _opened(path)
+            try:
+                if not _locked(self._file):
+                    raise CheckpointError(f"{path}: another process writes this checkpoint")
+                _check_ours(self._file, path)
+            except BaseException:
                 os.close(self._file)
-                raise CheckpointError(f"{path}: another process writes this checkpoint")
+                raise
             _here.add(path)
 
     def restart(self, digest: bytes) -> None:
@@ -146,6 +152,31 @@ def _unpacked(record: bytes) -> tuple[int, int, Noted]:
     status = record[texts : texts + status_length].decode()
     reason = record[texts + status_length :].decode(errors="surrogatepass")
     return request, row, Noted(f, values[:p], values[p:], seconds, status, reason)
+
+
+def _opened(path: Path) -> int:
+    """Open the journal, or create it; neither a link is followed nor a pipe waited for."""
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"):  # not every system has each
+        flags |= getattr(os, name, 0)
+    try:
+        return os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise CheckpointError(_not_ours(path)) from None
+        raise
+
+
+def _check_ours(file: int, path: Path) -> None:
+    """Raise `CheckpointError` unless the file is a journal, complete or not, or empty."""
+    status = os.fstat(file)
+    start = os.pread(file, len(MAGIC), 0) if stat.S_ISREG(status.st_mode) else b"a pipe"
+    if start != MAGIC[: len(start)]:
+        raise CheckpointError(_not_ours(path))
+
+
+def _not_ours(path: Path) -> str:
+    return f"{path} is not a journal of a checkpoint, and is in its place; move it, or choose another path"
 
 
 def _read(file: int) -> bytes:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import __version__
 from ..experiments import Store, StoredRun
+from ..files import MADE_BY, write_own
 from ..stats import Records
 from .figures import unused
 from .study import chosen_plan
@@ -73,7 +74,7 @@ def cec_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
         columns = [column.tolist() for result in results for column in _known_at(result, at)]
         lines = [" ".join([f"{made:.0f}", *map(repr, row)]) for made, *row in zip(at, *columns, strict=True)]
         path = folder / f"{name}.txt"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_own(path, "\n".join(lines) + "\n", "txt")
         yield path
 
 
@@ -124,13 +125,13 @@ def ioh_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
         data = f"data_{title}/IOHprofiler_f{id}_DIM{group.dimension}.dat"
         traces = [_trace(result, NOTHING[k % 2]) for k, result in enumerate(results)]
         (top / data).parent.mkdir(parents=True, exist_ok=True)
-        (top / data).write_text("".join(map(_block, traces)), encoding="utf-8")
+        write_own(top / data, "".join(map(_block, traces)), "dat")
         yield top / data
         runs = [_ioh_run(result, trace) for result, trace in zip(results, traces, strict=True)]
         index = indices.setdefault(top / f"IOHprofiler_{title}.json", _index(group, id))
         index["scenarios"].append({"dimension": group.dimension, "path": data, "runs": runs})
     for path, index in indices.items():
-        path.write_text(json.dumps(index, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_own(path, json.dumps(index, indent=1, allow_nan=False) + "\n", "json")
         yield path
 
 
@@ -235,9 +236,12 @@ def parquet_files(store: Store, plan: int | None, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for title, types, columns in (("runs", RUNS, runs), ("records", RECORDS, records)):
-        schema = arrow.schema([(name, _type(arrow, kind)) for name, kind in types.items()])
+        fields = [(name, _type(arrow, kind)) for name, kind in types.items()]
+        schema = arrow.schema(fields, metadata={"about": MADE_BY})
         path = folder / f"{title}.parquet"
-        parquet.write_table(arrow.Table.from_pydict(columns, schema=schema), path)
+        table = arrow.BufferOutputStream()
+        parquet.write_table(arrow.Table.from_pydict(columns, schema=schema), table)
+        write_own(path, table.getvalue().to_pybytes(), "parquet")
         written.append(path)
     return written
 

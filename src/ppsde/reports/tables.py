@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files import MADE_BY, write_own
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
@@ -142,7 +143,7 @@ def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> lis
     written = []
     for name, text in files.items():
         path = folder / name
-        path.write_text(text, encoding="utf-8", newline="")
+        write_own(path, text, path.suffix[1:])
         written.append(path)
     return written
 
@@ -221,8 +222,8 @@ def tex(value: object) -> str:
 
 
 def _tabular(kinds: str, head: list[str], lines: list[str]) -> str:
-    rows = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(rows) + "\n"
+    top = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule"]
+    return "\n".join([*top, *lines, r"\bottomrule", r"\end{tabular}", f"% {MADE_BY}"]) + "\n"
 
 
 # --- in the page --------------------------------------------------------------------------------------------------
