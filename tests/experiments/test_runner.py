@@ -22,6 +22,7 @@ SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "bud
 
 ODD = """
 import os
+import sys
 import time
 import ppsde
 
@@ -33,6 +34,20 @@ def malformed(x):
 
 def dies(x):
     os._exit(7)
+
+def strays(x):
+    for descriptor in range(3, 30):
+        try:
+            os.write(descriptor, b"not for you\\n")
+        except OSError:
+            pass
+    return x[0]
+
+def asks(x):
+    return float(sys.stdin.read() == "")
+
+def forks(x):
+    return -1.0 if os.fork() == 0 else float(x @ x)
 
 def hangs(x):
     while x[0] < -1.5:
@@ -50,6 +65,9 @@ failing = ppsde.Problem(raises, BOX)
 malformed = ppsde.Problem(malformed, BOX)
 dying = ppsde.Problem(dies, BOX)
 hanging = ppsde.Problem(hangs, BOX)
+straying = ppsde.Problem(strays, BOX)
+asking = ppsde.Problem(asks, BOX)
+forking = ppsde.Problem(forks, BOX)
 sometimes = ppsde.Problem(now_and_then, BOX)
 """
 
@@ -332,6 +350,19 @@ def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) 
     assert [one.job.engine for one in planned] == ["compiled", "host", "host"]
     with pytest.raises(ValueError, match=r"cannot run pps-de on mine\.py:branching: JAX cannot trace its function"):
         expanded(Plan(["pps-de"], problems=names[1:], runs=1, engine="compiled", folder=tmp_path))
+
+
+@pytest.mark.skipif(not LINUX, reason="forks")
+def test_a_function_can_neither_write_nor_read_nor_answer_in_place_of_its_worker(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    names = ["odd.py:straying", "odd.py:asking", "odd.py:forking"]
+    plan = Plan(["pps-de"], problems=names, runs=1, budget=60, engine="host", folder=tmp_path)
+    run(plan, tmp_path / "study.db", workers=1)
+    with Store(tmp_path / "study.db") as store:
+        straying, asking, forking = store.results()
+    assert not straying.ok and "SIGKILL" in straying.message
+    assert asking.ok and asking.f == 1.0
+    assert forking.ok and forking.f == forking.x @ forking.x
 
 
 @pytest.mark.skipif(not LINUX, reason="evaluations are ended by signals")
