@@ -20,7 +20,7 @@ from ..engines.run import Run
 from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
 from ..files import sweep
-from ..population import Population
+from ..population import Population, checked_tolerance
 from . import state_file
 from .journal import Journal, NotedRows
 from .state_file import MAGIC, CheckpointError
@@ -118,9 +118,7 @@ class Checkpoint:
         return Stored(run, checkpoint, about, costs, failures)
 
     def _open(self, path: Path, about: dict[str, Any], every: float, clock: Callable[[], float]) -> None:
-        if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < np.inf:
-            raise ValueError(f"checkpoint_every must be a finite number of seconds >= 0; got {every!r}")
-        self.path, self.every = path, every
+        self.path, self.every = path, checked_tolerance(every, "checkpoint_every")
         self.error: Exception | None = None  # of the last write that failed
         self._about, self._clock, self._closed = about, clock, False
         self._written = clock()

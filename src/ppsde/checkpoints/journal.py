@@ -28,6 +28,7 @@ from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
 VERSION = 1
+LONGEST_RECORD = 2**28  # bytes
 SYNC_EVERY = 1.0  # seconds between two calls of fsync; only a stopping machine needs it, not a killed process
 
 NotedRows = dict[int, dict[int, Noted]]  # by number of the request, then by row
@@ -72,7 +73,8 @@ class Journal:
 
     def resume(self, digest: bytes) -> NotedRows:
         """Return the rows recorded since the checkpoint with this digest, and append further ones to them."""
-        known, end = records(_read(self._file), digest)
+        size = os.fstat(self._file).st_size
+        known, end = records(lambda start, length: _read(self._file, start, length), size, digest)
         if not end:
             self.restart(digest)
             return {}
@@ -121,19 +123,25 @@ def packed(request: int, row: int, noted: Noted) -> bytes:
     return _FRAME.pack(len(record), zlib.crc32(record)) + record
 
 
-def records(data: bytes, digest: bytes) -> tuple[NotedRows, int]:
-    """Return the complete records of a journal and where they end; none and 0 if it is of another checkpoint."""
-    if data[: _HEADER.size] != _HEADER.pack(MAGIC, VERSION, digest):
+def records(read: Callable[[int, int], bytes], size: int, digest: bytes) -> tuple[NotedRows, int]:
+    """Return the complete records of a journal and where they end; none and 0 if it is of another checkpoint.
+
+    `read(start, length)` returns bytes of the journal, which has `size` of them; it is not read at once, for it may be
+    a damaged file of any size.
+    """
+    if read(0, _HEADER.size) != _HEADER.pack(MAGIC, VERSION, digest):
         return {}, 0
     known: NotedRows = {}
     end = _HEADER.size
     while True:
         start = end + _FRAME.size
-        if start > len(data):
+        if start > size:
             return known, end
-        length, checksum = _FRAME.unpack_from(data, end)
-        record = data[start : start + length]
-        if len(record) < length or length < _RECORD.size or zlib.crc32(record) != checksum:
+        length, checksum = _FRAME.unpack(read(end, _FRAME.size))
+        if not _RECORD.size <= length <= min(LONGEST_RECORD, size - start):
+            return known, end
+        record = read(start, length)
+        if zlib.crc32(record) != checksum:
             return known, end
         try:
             request, row, noted = _unpacked(record)
@@ -179,16 +187,14 @@ def _not_ours(path: Path) -> str:
     return f"{path} is not a journal of a checkpoint, and is in its place; move it, or choose another path"
 
 
-def _read(file: int) -> bytes:
-    size = os.fstat(file).st_size
-    os.lseek(file, 0, os.SEEK_SET)
+def _read(file: int, start: int, length: int) -> bytes:
     pieces = []
-    while size > 0:
-        piece = os.read(file, size)
+    while length > 0:
+        piece = os.pread(file, length, start)
         if not piece:
             break
         pieces.append(piece)
-        size -= len(piece)
+        start, length = start + len(piece), length - len(piece)
     return b"".join(pieces)
 
 

@@ -26,6 +26,7 @@ from ..engines.compiled import Program, float64, why_not_traceable
 from ..engines.drive import drive
 from ..engines.ending import Endings, thinned
 from ..evaluation.evaluate import Limits
+from ..evaluation.values import error_text, shorter
 from ..problem import Problem
 from .job import Job
 from .plan import Source, opened
@@ -286,7 +287,8 @@ def _device(job: Job) -> str:
 
 
 def _failures(job: Job, error: Exception) -> list[Row]:
-    return [failed_row(job.id, run, job.dimension, f"{type(error).__name__}: {error}") for run in job.runs]
+    message = shorter(f"{type(error).__name__}: {error_text(error)}")
+    return [failed_row(job.id, run, job.dimension, message) for run in job.runs]
 
 
 def _private_output() -> BinaryIO:
