@@ -1,5 +1,6 @@
 """What a user's function may do, and what becomes of it."""
 
+import asyncio
 from typing import Any
 
 import numpy as np
@@ -249,3 +250,16 @@ def test_texts_of_failures_are_bounded_and_hold_no_variables() -> None:
         assert result.n_failed > 10 and all(len(failure.reason) < 5000 for failure in result.failures)
         assert result.failures[0].message.endswith("the end")
         assert all(failure.cause is None for failure in result.failures)
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, type("Other", (BaseException,), {})])
+def test_an_exception_that_is_not_the_functions_to_raise_passes_out_of_this_process_and_crashes_another(error) -> None:
+    def fun(x):
+        if x[0] < 0:
+            raise error
+        return float(x[0])
+
+    with pytest.raises(error):
+        ppsde.minimize(fun, [(-1, 1)], method="pps-de", max_evaluations=20, rng=1)
+    result = ppsde.minimize(fun, [(-1, 1)], method="pps-de", max_evaluations=20, rng=1, workers=2)
+    assert result.success and {failure.status for failure in result.failures} == {"crashed"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,12 @@ import pytest
 from experiments.studies import LINUX, TELLING, children_of, command, contents, is_there
 
 import ppsde
+from ppsde.engines.drive import Interrupts
 from ppsde.experiments import Plan, Store, run
+from ppsde.experiments.leases import Claim, Leases
 from ppsde.experiments.plan import expanded
 from ppsde.experiments.repair import damages
+from ppsde.experiments.runner import _Session
 from ppsde.experiments.worker import host_rows
 
 SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "budget": 900, "record": 9}
@@ -497,3 +502,55 @@ def test_a_full_disk_is_told_in_one_line_and_what_was_finished_is_kept(tmp_path:
     assert "runs done" in runner.communicate(timeout=120)[0] and runner.returncode == 0
     after = contents(tmp_path / "study.db")
     assert len(after) == len(before) + 2 and before.items() <= after.items()
+
+
+class NoStore:
+    """As much of a store as a session without workers needs."""
+
+    class database:
+        rows = staticmethod(lambda *sql: [])
+
+
+def seconds_per_job(monkeypatch: pytest.MonkeyPatch, jobs: int) -> float:
+    """The time that a runner itself needs to hand out a job and to show how far it is, in a plan of so many jobs."""
+
+    def claim(leases: Any, candidates: Any, most: int) -> Claim:
+        return Claim([id for id, _ in islice(candidates, most)], [])
+
+    monkeypatch.setattr(Leases, "claim", claim)
+    kinds = {"kind": "host", "runs": (0,), "budget": 10}
+    mine = [SimpleNamespace(job=SimpleNamespace(id=str(k), **kinds)) for k in range(jobs)]
+    session = _Session(NoStore, mine, 1, Interrupts())
+    worker = SimpleNamespace(kind="host", requests=[])
+    session._workers = [worker]
+    began = time.perf_counter()
+    for _ in range(50):
+        session._start_workers()
+        assert len(session._next_for(worker)) == 1
+        session._status()
+    return time.perf_counter() - began
+
+
+def test_the_cost_of_a_job_does_not_depend_on_the_size_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds_per_job(monkeypatch, 100)
+    small, large = (min(seconds_per_job(monkeypatch, jobs) for _ in range(5)) for jobs in (100, 20_000))
+    assert large < 20 * small  # 200 times as many jobs
+
+
+def test_a_runner_alone_does_not_say_that_it_waits_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    others: set[str] = set()
+
+    def claim(leases: Any, candidates: Any, most: int) -> Claim:
+        return Claim([id for id, _ in candidates if id not in others][:most], [])
+
+    monkeypatch.setattr(Leases, "claim", claim)
+    mine = [SimpleNamespace(job=SimpleNamespace(id=id, kind="host", runs=(0,), budget=10)) for id in "abc"]
+    session = _Session(NoStore, mine, 1, Interrupts())
+    worker = SimpleNamespace(kind="host", requests=[], ready=True)
+    session._workers = [worker]
+    assert session._next_for(worker) == mine[:1]
+    session._held.clear()  # it is done, and the next one not yet handed out
+    assert ("waiting", "for another runner") not in session._status().facts
+    others |= {"b", "c"}
+    assert session._next_for(worker) == []
+    assert ("waiting", "for another runner") in session._status().facts

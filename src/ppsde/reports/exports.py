@@ -256,7 +256,12 @@ def _run(result: StoredRun) -> dict[str, Any]:
     asked = {name: getattr(job, name) for name in ("method", "suite", "seed", "budget", "engine", "device")}
     other = {"x": result.x.tolist(), "instance": None if job.instance is None else str(job.instance)}
     given = {name: getattr(result, name) for name in RUNS if name not in asked and name not in other}
-    return {**given, **asked, **other}
+    return {name: _encodable(value) for name, value in {**given, **asked, **other}.items()}
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value; if it is text, with escapes in place of characters that UTF-8 cannot encode."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _points(result: StoredRun) -> dict[str, list[Any]]:
@@ -264,7 +269,7 @@ def _points(result: StoredRun) -> dict[str, list[Any]]:
     record = result.record
     made = record.get("evaluations", np.empty(0))
     there = ~np.isnan(made)
-    key = {name: [getattr(result, name)] * int(there.sum()) for name in KEY}
+    key = {name: [_encodable(getattr(result, name))] * int(there.sum()) for name in KEY}
     values = {name: record[name][there].tolist() if there.any() else [] for name in ("f", "violation")}
     return {**key, "evaluations": made[there].astype(np.int64).tolist(), **values}
 

@@ -11,8 +11,6 @@ printed table ignores it)?
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from ..population import competition_violation
 from ..problem import Problem
 from .html import Markup, listed, tag
 from .study import Study
-from .tables import ReportTable, sortable
+from .tables import ReportTable, csv_text, sortable
 
 COLUMN_OF = {  # our methods, and the columns of the published table
     "pps-de": "PPS-DE",
@@ -239,19 +237,17 @@ def total_lines(cells: Sequence[Comparison]) -> list[str]:
 
 def as_csv(cells: Sequence[Comparison]) -> str:
     """Return the cells as CSV, every number in full."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     for cell in cells:
         ours = cell.ours
-        writer.writerow(
+        rows.append(
             [
                 cell.method, cell.column, cell.dimension, cell.problem, ours.runs, ours.mean, ours.std, ours.best,
                 ours.median, ours.worst, ours.feasible_share, ours.violation, cell.printed.mean, cell.printed.std,
                 cell.best_known, cell.verdict, cell.holds, cell.agrees, cell.judged, cell.excuse,
             ]
         )  # fmt: skip
-    return text.getvalue()
+    return csv_text(rows)
 
 
 def section(cells: Sequence[Comparison], report: str = "best") -> Markup:

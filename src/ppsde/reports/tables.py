@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from .html import Markup, tag
 from .study import Study
 
 ECDF_ROWS = 40
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets take text that begins so for a formula
 DIGITS = 5  # significant, of a number that is shown
 
 
@@ -150,11 +151,27 @@ def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> lis
 
 def as_csv(table: ReportTable) -> str:
     """Return the table as CSV with a line of names."""
+    return csv_text([table.columns, *table.rows])
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV. An apostrophe before text that begins like a formula stops spreadsheets from computing it.
+
+    Examples
+    --------
+    >>> csv_text([["=1+1", -1.5, "-", "a"]])
+    "'=1+1,-1.5,-,a\\n"
+    """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    csv.writer(text, lineterminator="\n").writerows([list(map(_harmless, row)) for row in rows])
     return text.getvalue()
+
+
+def _harmless(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # readers take it for the end of a line
+    return f"'{text}" if value != "-" and value.startswith(FORMULAS) else text
 
 
 def as_tex(table: ReportTable) -> str:
