@@ -186,7 +186,13 @@ class Pool(Evaluator):
                 worker.stray = True
                 self._disconnect(worker)
             elif worker.ready:
-                self._store(worker, pickle.loads(content), request)
+                try:
+                    reply = pickle.loads(content)
+                except Exception:  # the function has changed what the worker writes
+                    worker.stray = True
+                    self._disconnect(worker)
+                else:
+                    self._store(worker, reply, request)
             elif content != READY:
                 raise EvaluatorLost(f"the function cannot be loaded in another process: {content.decode()}")
             else:
