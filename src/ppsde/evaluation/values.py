@@ -44,7 +44,7 @@ class Failure:
     kind: str  # the exception's type, or Timeout, Crashed, NotFinite
     message: str
     seconds: float = 0.0
-    cause: BaseException | None = field(default=None, repr=False)  # for debugging; never stored
+    cause: BaseException | None = field(default=None, repr=False)  # until the failure is listed; never stored
 
     @property
     def reason(self) -> str:
