@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from adversary.driver import Case, findings
 
-SAMPLE = 60  # cases in every test run
+SAMPLE = 40  # cases in every test run
 BLOCKS, BLOCK = 10, 500  # cases of the slow tests
 
 
