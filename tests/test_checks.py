@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
+import ppsde
 from ppsde.algorithms.pps_de import PPSDE
 from ppsde.checks import check_int
+from ppsde.evaluation.evaluate import Limits
 
 
 @pytest.mark.parametrize(
@@ -84,3 +88,55 @@ def test_a_setting_must_be_an_int_of_python() -> None:
         check_int("n", np.int64(3), 1, numpy=False)
     with pytest.raises(ValueError, match="memory_size must be an int >= 1; got "):
         PPSDE(memory_size=np.int64(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.float16(0.5), np.int64(1), np.uint8(1), 1])
+@pytest.mark.parametrize("name", ["tolerance", "target", "tol", "max_time", "eval_timeout", "checkpoint_every"])
+def test_a_number_of_numpy_is_a_number(name: str, value: Any, tmp_path: Path) -> None:
+    stored = {"checkpoint": tmp_path / "run"} if name != "eval_timeout" else {}
+    method = "pps-sqp" if name == "tol" else "pps-de"
+    if name == "eval_timeout":  # no process is needed to check it
+        assert type(Limits(eval_timeout=value).eval_timeout) is float
+        return
+    asked = {"max_evaluations": 8, "rng": 1, **stored, name: value}
+    assert ppsde.minimize(lambda x: x[0], [(0, 1)], method=method, **asked).nfev <= 8
+
+
+BEYOND = 10**400  # no float is so large
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"bounds": [(0, BEYOND)]}, "bounds must be numbers of at most"),
+        ({"bounds": np.ma.array([[0.0, 1.0]], mask=[[False, True]])}, "bounds must be real numbers; got masked"),
+        ({"x0": [BEYOND]}, "x0 must be numbers of at most"),
+        ({"x0": [1j]}, "x0 must be real numbers; got complex"),
+        ({"x0": np.ma.array([0.5], mask=[True])}, "x0 must be real numbers; got masked"),
+        ({"x0": ["a"]}, "x0 must be real numbers"),
+        ({"max_evaluations": 10**30}, "max_evaluations must be an int < "),
+        ({"target": BEYOND}, "target must be a number"),
+        ({"tol": BEYOND}, "tol must be a finite number"),
+        ({"tolerance": BEYOND}, "tolerance must be a finite number"),
+        ({"max_time": BEYOND}, "max_time must be a number of seconds"),
+        ({"eval_timeout": BEYOND}, "eval_timeout must be a number of seconds"),
+        ({"eval_memory": 2**70}, "eval_memory must be a number of bytes, an int from 1 to"),
+        ({"checkpoint": "nowhere", "checkpoint_every": BEYOND}, "checkpoint_every must be a finite number"),
+        ({"constraints": NonlinearConstraint(lambda x: x[0], np.inf, np.inf)}, "lb < inf"),
+        ({"constraints": NonlinearConstraint(lambda x: x[0], -np.inf, -np.inf)}, "ub > -inf"),
+        ({"constraints": LinearConstraint([[1.0]], np.inf, np.inf)}, "lb < inf"),
+    ],
+    ids=lambda value: ", ".join(value) if isinstance(value, dict) else "",
+)
+def test_no_number_that_cannot_be_used_ends_in_another_error_than_one_that_names_it(
+    asked: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=words):
+        ppsde.minimize(lambda x: x[0], **{"bounds": [(0, 1)], "max_evaluations": 20, **asked})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_map_that_returns_nothing_is_named() -> None:
+    with pytest.raises(ppsde.EvaluationError, match="the map failed with TypeError"):
+        ppsde.minimize(lambda x: x[0], [(0, 1)], max_evaluations=20, workers=lambda task, items: None)

@@ -410,3 +410,13 @@ def test_the_command_needs_neither_rich_nor_matplotlib(disc: str, tmp_path: Path
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert "disc: FEASIBLE" in out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_output_that_lacks_a_character_shows_another(tmp_path: Path, encoding: str) -> None:
+    text = "import ppsde\nproblem = ppsde.Problem(lambda x: x[0], [(0, 1)], name='spring \U0001f600 \\udc80')\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "ppsde", "solve", "mine.py:problem", "--max-evaluations", "20", "--quiet"]
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"") and b"spring ? ?: FEASIBLE" in done.stdout

@@ -1,5 +1,8 @@
 """What a user's function may do, and what becomes of it."""
 
+import asyncio
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -174,3 +177,89 @@ def test_infinite_and_very_large_values_cause_no_warnings():
     result = ppsde.minimize(fun, BOX, vectorized=True, max_evaluations=1000, rng=1, tol=0)
     assert result.nfev == 1000 and result.n_failed > 0
     assert {str(failure.x[0] < -4) for failure in result.failures} == {"True"}
+
+
+MASKED = np.ma.array([-1.0], mask=[True])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.ma.masked,
+        np.ma.array(0.0, mask=True),
+        (0.0, [np.ma.masked], []),
+        (0.0, MASKED, []),
+        (0.0, [MASKED], []),
+        (0.0, [[MASKED]], []),
+        (0.0, [-1.0], [np.ma.array(0.0, mask=True)]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_no_masked_value_is_a_value(value: Any, first: bool) -> None:
+    def fun(x):
+        if first or x[0] < 0:
+            return value
+        whole = 1 + float(x @ x)
+        return (whole, [-1.0], [0.0] * len(value[2])) if isinstance(value, tuple) else whole
+
+    def solved() -> Any:
+        return ppsde.minimize(fun, [(-1, 1)] * 2, method="pps-de", max_evaluations=100, rng=1, x0=[0.5, 0.5])
+
+    if first:
+        with pytest.raises(ppsde.problem.MalformedValue, match="masked"):
+            solved()
+    else:
+        result = solved()
+        assert result.fun >= 1 and result.n_failed == len(result.failures) > 10
+        assert {failure.status for failure in result.failures} <= {"malformed", "invalid"}
+
+
+def test_an_int_of_any_size_is_a_number_if_a_float_can_hold_it() -> None:
+    result = ppsde.minimize(lambda x: (10**20, [-(10**30)], []), [(0, 1)], method="pps-de", max_evaluations=20, rng=1)
+    assert result.success and result.fun == 1e20
+    with pytest.raises(ppsde.problem.MalformedValue, match=r"the objective must be numbers of at most 1\.8e308"):
+        ppsde.minimize(lambda x: 10**400, [(0, 1)], max_evaluations=20)
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_violations_whose_sum_overflows_are_named(vectorized: bool) -> None:
+    def fun(x):
+        g = np.where(x[..., :1] < 0, 1e308, -1e308) * np.ones(2)
+        return x[..., 0] ** 2, g, g[..., :0]
+
+    with np.errstate(all="raise"):
+        result = ppsde.minimize(
+            fun, [(-1, 1)], method="pps-de", max_evaluations=200, rng=1, vectorized=vectorized, x0=[0.5]
+        )
+    assert result.success and result.x[0] >= 0
+    assert 10 < result.n_failed == len(result.failures)
+    assert {failure.message for failure in result.failures} == {"the sum of the violations is larger than 1.8e308"}
+
+
+def test_texts_of_failures_are_bounded_and_hold_no_variables() -> None:
+    large = type("E" * 10_000, (Exception,), {})
+
+    def fun(x):
+        if x[0] < 0:
+            raise large("a" * 3_000_000 + "the end")
+        return float(x[0])
+
+    for workers in (1, 2):
+        result = ppsde.minimize(fun, [(-1, 1)], method="pps-de", max_evaluations=60, rng=1, workers=workers)
+        assert result.n_failed > 10 and all(len(failure.reason) < 5000 for failure in result.failures)
+        assert result.failures[0].message.endswith("the end")
+        assert all(failure.cause is None for failure in result.failures)
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, type("Other", (BaseException,), {})])
+def test_an_exception_that_is_not_the_functions_to_raise_passes_out_of_this_process_and_crashes_another(error) -> None:
+    def fun(x):
+        if x[0] < 0:
+            raise error
+        return float(x[0])
+
+    with pytest.raises(error):
+        ppsde.minimize(fun, [(-1, 1)], method="pps-de", max_evaluations=20, rng=1)
+    result = ppsde.minimize(fun, [(-1, 1)], method="pps-de", max_evaluations=20, rng=1, workers=2)
+    assert result.success and {failure.status for failure in result.failures} == {"crashed"}

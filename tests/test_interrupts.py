@@ -57,6 +57,21 @@ except KeyboardInterrupt:
     tell(status="KeyboardInterrupt")
 """
 
+NESTED = """
+runs = 0
+def inner(y):
+    global runs
+    runs += 1
+    os.write(1, b"evaluating\\n")
+    time.sleep(0.005)
+    return y[0] ** 2
+def fun(x):
+    found = ppsde.minimize(inner, [(-1, 1)], method="pps-de", max_evaluations=50, rng=1)
+    return x[0] ** 2 + (found.fun if found.nfev == 50 else -1.0)
+result = ppsde.minimize(fun, [(-2, 2)], method="pps-de", max_evaluations=1000, rng=1, workers=WORKERS)
+tell(status=result.status, message=result.message, nfev=result.nfev, runs=runs, fun=result.fun)
+"""
+
 WITH_A_SOLVER = '''
 import subprocess
 solver = """
@@ -118,6 +133,16 @@ def test_the_first_signal_ends_the_run_with_the_best_so_far(number: signal.Signa
         facts = told(process)
     assert facts["status"] == 3 and facts["message"] == "interrupted" and facts["restored"]
     assert 40 <= facts["nfev"] < 40_000 and facts["calls"] >= 60 and np.isfinite(facts["fun"])
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_a_run_inside_a_run_and_the_outer_one(number: signal.Signals) -> None:
+    with running(NESTED, 1, 75) as process:  # in the middle of the second run
+        process.send_signal(number)
+        facts = told(process)
+    assert facts["status"] == 3 and facts["message"] == "interrupted" and facts["restored"]
+    assert facts["fun"] >= 0 and facts["runs"] < 150  # nothing was made of a run that did not end
 
 
 @posix

@@ -258,3 +258,33 @@ def test_a_problem_brings_its_own_bounds_and_constraints():
         ppsde.minimize(problem, BOX)
     with pytest.raises(ValueError, match="callable"):
         ppsde.minimize(3, BOX)
+
+
+def test_a_callback_may_write_into_all_that_it_is_given():
+    def writes(intermediate):
+        for array in (intermediate.x, *(getattr(intermediate.population, name) for name in "xfgh")):
+            array[...] = -100.0
+        intermediate.population.violation[:] = 0.0
+        intermediate.latest.clear()
+
+    def fun(x):
+        return float(x @ x), [0.1 - x[0]], []
+
+    for more in ({}, {"integrality": [True, False]}):
+        asked = {"method": "pps-de", "max_evaluations": 300, "rng": 1, **more}
+        undisturbed = ppsde.minimize(fun, [(-1, 1)] * 2, **asked)
+        result = ppsde.minimize(fun, [(-1, 1)] * 2, callback=writes, **asked)
+        assert np.array_equal(result.x, undisturbed.x) and result.original.fun == undisturbed.original.fun
+        assert np.array_equal(result.population.x, undisturbed.population.x)
+
+
+@pytest.mark.parametrize("method", ppsde.ALGORITHMS)
+def test_points_stay_in_a_box_as_wide_as_numbers_are(method):
+    outside = []
+
+    def fun(x):
+        outside.extend(x[~(np.abs(x) <= 8e307)])  # also true for NaN
+        return float(x[0]), [1.0 if x[1] < 0 else -1.0], []
+
+    result = ppsde.minimize(fun, [(-8e307, 8e307)] * 5, method=method, max_evaluations=300, rng=0)
+    assert not outside and np.all(np.abs(result.x) <= 8e307) and result.nfev > 0

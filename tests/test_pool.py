@@ -5,21 +5,24 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 from evaluating import answers
-from processes import all_gone, all_there, children, marked
+from processes import alive, all_gone, all_there, children, marked, parent
 
 import ppsde
 from ppsde.arrays import bits
 from ppsde.evaluation import EvaluationError, evaluator_for
+from ppsde.evaluation.channel import Channel, Stray, WorkerEnd
 from ppsde.evaluation.pool import Pool
 from ppsde.evaluation.supervisor import Supervisor
 
@@ -140,16 +143,17 @@ def test_a_worker_killed_from_outside_loses_one_evaluation() -> None:
     assert statuses.count("ok") >= 11 and set(statuses) <= {"ok", "crashed"}
 
 
-def test_the_keeper_of_the_workers_may_be_killed_too() -> None:
+def test_the_supervisor_of_the_workers_may_be_killed_too() -> None:
     with marked(), evaluator_for(ppsde.Problem(deadly, BOX), 2) as evaluator:
         worker = int(answers(evaluator, points(10))[0].f)
-        keeper = next(child for child in children(os.getpid()) if worker in children(child))
+        supervisor = parent(parent(worker))
+        assert supervisor in children(os.getpid())
         killed = []
 
         def kill_once(row, outcome):
             if not killed:
-                killed.append(keeper)
-                os.kill(keeper, signal.SIGKILL)
+                killed.append(supervisor)
+                os.kill(supervisor, signal.SIGKILL)
 
         outcomes = answers(evaluator, points(*[10] * 20), kill_once)
         assert killed and [outcome.status for outcome in outcomes] == ["ok"] * 20
@@ -234,8 +238,174 @@ def test_what_an_evaluation_starts_is_ended_with_it() -> None:
     with marked() as mark, evaluator_for(ppsde.Problem(starts_a_solver, BOX), 2, timeout=0.5) as evaluator:
         outcomes = answers(evaluator, points(10, 10))
         assert [outcome.status for outcome in outcomes] == ["timeout", "timeout"]
+        assert all_gone(mark, "sleep")  # while the evaluator is still open
         evaluator.close()
         assert all_gone(mark)
+
+
+def test_what_another_evaluation_has_started_lives_on_as_long_as_its_worker() -> None:
+    started = []
+
+    def with_a_daemon(x):
+        if x[0] == KILLED:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if not started:  # it leaves the family, and its parent ends
+            command = ["sh", "-c", "setsid sleep 1000 >&- 2>&- & echo $!"]
+            started.append(int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+        time.sleep(0.05)  # so that both workers have one
+        return float(started[0]), [float(parent(started[0]) == os.getppid())], []
+
+    with marked() as mark, evaluator_for(ppsde.Problem(with_a_daemon, BOX), 2) as evaluator:
+        before = {int(outcome.f) for outcome in answers(evaluator, points(*[10] * 8))}
+        outcomes = answers(evaluator, points(KILLED))
+        assert len(before) == 2 and outcomes[0].status == "crashed"
+        deadline = time.monotonic() + 20
+        while len(alive(mark, "sleep")) > 1 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert len(left := alive(mark, "sleep")) == 1 and set(left) < before
+        assert all(outcome.g[0] == 1.0 for outcome in answers(evaluator, points(*[10] * 4)))
+
+
+# --- a channel that only the worker can answer on ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("then", ["exec", "return", "raise"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_process_that_the_function_forks_cannot_answer_for_it(then: str, workers: int) -> None:
+    made: list[int] = []  # process ids, where the function runs in this process
+
+    def forks(x):
+        if x[0] < 60:
+            made.append(os.fork())
+        if x[0] < 60 and made[-1] == 0:
+            if then == "exec":
+                os.execvp("no-such-solver", ["no-such-solver"])
+            if then == "raise":
+                raise RuntimeError("in the child")
+            return -1.0
+        return float(x.sum())
+
+    x = np.random.default_rng(3).uniform(0, 100, (40, 2))
+    with marked() as mark, evaluator_for(ppsde.Problem(forks, BOX), workers) as evaluator:
+        outcomes = answers(evaluator, x)
+        assert [outcome.f for outcome in outcomes] == x.sum(axis=1).tolist()
+        for process in made:
+            assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 1
+        assert bool(made) == (workers == 1)
+        evaluator.close()
+        assert all_gone(mark)
+
+
+def test_a_vectorised_function_that_forks_does_not_go_on_twice() -> None:
+    made: list[int] = []
+
+    def forks(x):
+        made.append(os.fork())
+        return x.sum(axis=1) if made[-1] else -x.sum(axis=1)
+
+    with evaluator_for(ppsde.Problem(forks, BOX, vectorized=True)) as evaluator:
+        assert [outcome.f for outcome in answers(evaluator, points(10, 20))] == [10.0, 21.0]
+    assert os.waitstatus_to_exitcode(os.waitpid(*made, 0)[1]) == 1
+
+
+@pytest.mark.parametrize("size", [1, 33, 300_000])
+def test_bytes_that_the_function_writes_to_any_descriptor_cost_its_own_point_alone(size: int) -> None:
+    def writes(x):
+        if x[0] == 1:
+            for descriptor in range(3, 30):
+                with suppress(OSError):
+                    os.set_blocking(descriptor, True)
+                    os.write(descriptor, b"k" * size)
+        return float(x[1])
+
+    with evaluator_for(ppsde.Problem(writes, BOX), 2, timeout=20) as evaluator:
+        outcomes = answers(evaluator, points(*[10] * 5, 1, *[10] * 5))
+    assert [outcome.status for outcome in outcomes] == ["ok"] * 5 + ["crashed"] + ["ok"] * 5
+    assert "file descriptor that is not its own" in outcomes[5].reason
+
+
+def test_a_worker_that_does_not_read_stops_nobody() -> None:
+    def stops_itself(x):  # while it still has to read the next rows
+        pid = os.getpid()
+        os.kill(pid, signal.SIGSTOP)
+        return x[:, 0]
+
+    big = ppsde.Problem(stops_itself, [(0, 1)] * 2000, vectorized=True)
+    began = time.monotonic()
+    result = ppsde.minimize(big, method="pps-de", rng=1, workers=2, max_time=1.0, max_evaluations=2000)
+    assert result.limited_by == "max_time" and time.monotonic() - began < 10
+
+
+def test_an_evaluation_that_kills_its_keeper_fails_alone() -> None:
+    def kills(x):
+        if x[0] == KILLED:
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(1000)
+        return float(x[1])
+
+    with marked() as mark, evaluator_for(ppsde.Problem(kills, BOX), 2) as evaluator:
+        outcomes = answers(evaluator, points(*[10] * 4, KILLED, *[10] * 4))
+        assert [outcome.status for outcome in outcomes] == ["ok"] * 4 + ["crashed"] + ["ok"] * 4
+        evaluator.close()
+        assert all_gone(mark)
+
+
+MANY_FILES = """
+import resource, ppsde
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+keep = [open("/dev/null") for _ in range(1100)]
+result = ppsde.minimize(lambda x: x[0] ** 2, [(-1, 1)], method="pps-de", max_evaluations=40, rng=1, workers=2)
+print(result.nfev, result.n_failed)
+"""
+
+
+def test_more_open_files_than_select_can_wait_for_are_no_matter() -> None:
+    done = subprocess.run([sys.executable, "-c", MANY_FILES], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("40 0\n", "")
+
+
+def ends() -> tuple[Channel, WorkerEnd, socket.socket]:
+    mine, theirs = socket.socketpair()
+    return Channel(mine), WorkerEnd(os.dup(theirs.fileno())), theirs
+
+
+def test_messages_of_any_length_come_whole_and_numbered_and_nobody_waits() -> None:
+    channel, worker, raw = ends()
+    content = bytes(range(256)) * 40_000  # more than a socket holds
+    reader = threading.Thread(target=lambda: worker.send(*worker.receive()))
+    channel.send(7, content)
+    assert channel.sending and channel.receive() == []
+    reader.start()
+    received = []
+    while not received:
+        channel.flush()
+        received = channel.receive()
+    reader.join()
+    assert received == [(7, content)] and not channel.sending
+    raw.close()
+    channel.close()
+
+
+@pytest.mark.parametrize("what", ["other key", "altered", "after a message", "one byte"])
+def test_no_byte_of_a_stranger_is_taken_for_an_answer(what: str) -> None:
+    channel, worker, raw = ends()
+    channel.send(1, b"")
+    worker.receive()
+    worker.send(1, b"an answer")
+    frame = bytearray(channel._line.recv(1000))
+    if what == "other key":
+        frame[0] ^= 1
+    elif what == "altered":
+        frame[-1] ^= 1
+    elif what == "one byte":
+        frame = bytearray([frame[0] ^ 1])
+    else:
+        frame += b"stray"
+    raw.sendall(frame)
+    with pytest.raises(Stray):
+        channel.receive()
+    channel.close()
+    raw.close()
 
 
 def test_a_worker_is_limited_to_one_thread() -> None:
@@ -342,7 +512,7 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path) -> None:
         assert owner.stdout is not None
         for _ in range(2):
             assert owner.stdout.readline() == "evaluating\n"
-        assert all_there(mark, 6)  # the owner, the keeper, two workers and what each has started
+        assert all_there(mark, 8)  # the owner, the supervisor, two workers, their keepers and what each has started
         owner.kill()
         owner.wait()
         owner.stdout.close()

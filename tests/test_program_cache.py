@@ -93,3 +93,28 @@ def test_one_that_was_noted_half_written_is_dropped_when_it_is_whole(tmp_path: P
     entry.write_bytes(b"half of it and the rest")
     program_cache.drop_damaged(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes as POSIX has them")
+@pytest.mark.parametrize("what", ["group", "everybody", "owner", "folder above"])
+def test_a_folder_that_another_user_could_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    above = tmp_path / "above"
+    above.mkdir()
+    path = above / "programs"
+    path.mkdir()
+    if what == "owner":
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    else:
+        (above if what == "folder above" else path).chmod(0o770 if what == "group" else 0o777)
+    with pytest.warns(UserWarning, match="not used for compiled programs, since programs found there are run"):
+        assert not program_cache._made(path)
+    assert not program_cache._made(path)  # it is said once
+    if what == "folder above":
+        above.chmod(0o1777)  # as /tmp is: there nobody can replace the folders of others
+        assert program_cache._made(path)
+
+
+def test_a_folder_of_our_own_is_used(tmp_path: Path) -> None:
+    assert program_cache._made(tmp_path / "a" / "b") and (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700

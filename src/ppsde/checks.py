@@ -28,19 +28,50 @@ def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
     return int(value)
 
 
+def number(value: Any) -> float | None:
+    """Return a real number of Python or NumPy as a float; None if it is no such number, or too large for a float.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> number(np.float32(0.5)), number(True), number("1"), number(10**400)
+    (0.5, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def check_target(target: Any) -> float | None:
     """Return the target as a float; None stays None. ValueError unless it is a number above -inf, or None."""
     if target is None:
         return None
-    if isinstance(target, bool) or not isinstance(target, int | float) or not target > -np.inf:
-        raise ValueError(f"target must be a number > -inf, or None; got {target!r}")
-    return float(target)
+    goal = number(target)
+    if goal is None or not goal > -np.inf:
+        raise ValueError(f"target must be a number > -inf, or None; got {shortened(target)}")
+    return goal
 
 
-def check_seconds(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is None or a finite number of seconds above 0."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf):
-        raise ValueError(f"{name} must be a number of seconds > 0; got {value!r}")
+def check_seconds(name: str, value: Any) -> float | None:
+    """Return seconds as a float; None stays None. ValueError unless it is a finite number above 0, or None."""
+    if value is None:
+        return None
+    seconds = number(value)
+    if seconds is None or not 0 < seconds < np.inf:
+        raise ValueError(f"{name} must be a number of seconds > 0; got {shortened(value)}")
+    return seconds
+
+
+def shortened(value: Any, letters: int = 200) -> str:
+    """Return `repr(value)`, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception as error:  # an object of a user's class may raise anything, and so do very large ints
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= letters else text[:letters] + "..."
 
 
 def check_choices(settings: Any) -> None:

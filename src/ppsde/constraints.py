@@ -94,9 +94,12 @@ def _limit(constraint: Any, k: int, dimension: int) -> Constraint:
         )
     if np.any(getattr(constraint, "keep_feasible", False)):
         raise ValueError(f"constraint {k}: keep_feasible=True is not possible with a population; leave it out")
-    lower, upper = np.atleast_1d(np.asarray(constraint.lb, float)), np.atleast_1d(np.asarray(constraint.ub, float))
-    if np.isnan(lower).any() or np.isnan(upper).any() or np.any(lower > upper):
-        raise ValueError(f"constraint {k}: limits must be numbers with lb <= ub; got lb={lower}, ub={upper}")
+    lower, upper = (np.atleast_1d(reals(limit, f"constraint {k}")) for limit in (constraint.lb, constraint.ub))
+    possible = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)  # false for NaN
+    if not np.all(possible):
+        raise ValueError(
+            f"constraint {k}: limits must be numbers with lb <= ub, lb < inf and ub > -inf; got lb={lower}, ub={upper}"
+        )
     if not hasattr(constraint, "A"):
         return Constraint(constraint.fun, lower, upper, label)
     matrix = constraint.A.toarray() if hasattr(constraint.A, "toarray") else np.atleast_2d(constraint.A)

@@ -109,13 +109,14 @@ class Optimizer:
         self._run.supply(*values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the search as it is now to a file of plain numbers and text.
+        """Write the search as it is now to a file of plain numbers and text, in place of an older one of `save`.
 
         The file is written completely or not at all. It has all values passed to `tell` so far, also in the middle of
-        a generation.
+        a generation. `ppsde.CheckpointError` if another file is there.
         """
         arrays: dict[str, np.ndarray] = {}
         run = described(self._run.snapshot(), arrays)
+        state_file.refuse_foreign(Path(path), _KIND)
         state_file.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
 
     @classmethod

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import HUGE, Array, gather, mended, namespace, order
+from .checks import number, shortened
 
 Keys = tuple[Array, Array]  # (n,) each: points are compared by the first, and by the second where the first are equal
 TOLERANCE = 1e-4  # how far an equality may be missed, in the CEC suites and by default
@@ -56,9 +57,10 @@ def competition_violation(g: Array, h: Array, tolerance: float = TOLERANCE) -> A
 
 def checked_tolerance(tolerance: Any, name: str = "tolerance") -> float:
     """Return a tolerance as a float if it is a finite number >= 0; else raise ValueError."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
-        raise ValueError(f"{name} must be a finite number >= 0; got {tolerance!r}")
-    return float(tolerance)
+    value = number(tolerance)
+    if value is None or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number >= 0; got {shortened(tolerance)}")
+    return value
 
 
 class Scores(NamedTuple):
@@ -134,10 +136,11 @@ class Population:
 def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:
     """The population of the points x (n, d) with the values f (n,), g (n, p), h (n, q).
 
-    +inf is the worst objective, yet a value; -inf, NaN and infinite constraints are failures.
+    +inf is the worst objective, yet a value. Failures are -inf, NaN, infinite constraints, and violations whose sum is.
     """
     xp = namespace(x)
-    violation = search_violation(g, h, tolerance)
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows is infinite, and no violation
+        violation = search_violation(g, h, tolerance)
     summed = (f > -np.inf) & (violation < np.inf)  # both false for NaN
     bottomless = g == -np.inf  # the only non-finite constraint that the sum does not show
     sound = mended(bottomless, lambda: summed & ~bottomless.any(axis=1), summed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .checks import check_int
+from .checks import check_int, shortened
 from .population import TOLERANCE, checked_tolerance
 
 
@@ -54,16 +54,12 @@ def box(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _floats(values: Any) -> np.ndarray:
     try:
-        array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise ValueError("complex")
-        return array.astype(float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"bounds must be real numbers in a regular table; got {values!r} ({error})") from None
+        return reals(values, "bounds")
+    except MalformedValue as error:
+        raise ValueError(str(error)) from None
 
 
 FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
-LONGEST_TEXT = 200  # letters of a value that a message shows
 
 
 class MalformedValue(ValueError):
@@ -120,7 +116,7 @@ class Problem:
     def __post_init__(self) -> None:
         if not callable(self.fun):
             raise ValueError(f"fun must be callable; got {type(self.fun).__name__}")
-        checked_tolerance(self.tolerance)
+        object.__setattr__(self, "tolerance", checked_tolerance(self.tolerance))
         for name in ("n_ineq", "n_eq"):
             count = getattr(self, name)
             if count is not None:
@@ -190,18 +186,36 @@ def parts_of(value: Any) -> tuple[Any, Any, Any]:
 
 def reals(value: Any, name: str) -> np.ndarray:
     """Return the value as an array of 64-bit floats; `MalformedValue` if it is not made of real numbers."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
-        raise MalformedValue(f"{name} must be real numbers; got masked values: {_short(value)}")
+    if _masked(value):
+        raise MalformedValue(f"{name} must be real numbers; got masked values: {shortened(value)}")
     try:
         array = np.asarray(value)
     except ValueError as error:  # a ragged nest of lists
-        raise MalformedValue(f"{name} must be real numbers in a regular shape; got {_short(value)} ({error})") from None
+        words = f"real numbers in a regular shape; got {shortened(value)} ({error})"
+        raise MalformedValue(f"{name} must be {words}") from None
     if array.dtype.kind not in "fiub":
         if array.size == 0:  # np.asarray([]) is float, but np.asarray of an empty object array is not
             return array.astype(float)
+        if array.dtype.kind == "O" and all(type(item) in (int, float) for item in array.flat):
+            return _large_integers(array, name)
         kind = "complex numbers" if array.dtype.kind == "c" else type(value).__name__
-        raise MalformedValue(f"{name} must be real numbers; got {kind}: {_short(value)}")
+        raise MalformedValue(f"{name} must be real numbers; got {kind}: {shortened(value)}")
     return array if array.dtype == np.float64 else array.astype(float)
+
+
+def _masked(value: Any) -> bool:
+    """Return whether a value is masked, wholly or in part, or contains something that is."""
+    if isinstance(value, list | tuple):
+        return any(_masked(item) for item in value if type(item) is not float)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.getmaskarray(value).any())
+
+
+def _large_integers(array: np.ndarray, name: str) -> np.ndarray:
+    """Return an array of objects that are ints, too large for NumPy's, as floats."""
+    try:
+        return array.astype(float)
+    except OverflowError:
+        raise MalformedValue(f"{name} must be numbers of at most 1.8e308; got an int that is larger") from None
 
 
 def _columns(value: Any, n: int, name: str) -> np.ndarray:
@@ -215,11 +229,3 @@ def _columns(value: Any, n: int, name: str) -> np.ndarray:
     raise MalformedValue(
         f"vectorised {name} of {n} rows must have shape ({n}, number of constraints); got {array.shape}"
     )
-
-
-def _short(value: Any) -> str:
-    try:
-        text = repr(value)
-    except Exception as error:  # an object of a user's class may raise anything
-        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "..."

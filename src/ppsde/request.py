@@ -101,7 +101,7 @@ class Request:
 
     def run(self) -> Run:
         """Check the arguments and return the run at its start."""
-        x0 = self.x0
+        x0 = None if self.x0 is None else reals(self.x0, "x0")
         if self.variables is not None and x0 is not None:
             x0 = self.variables.to_search(x0)
         problem, algorithm = self.searched, self.algorithm()
@@ -222,7 +222,7 @@ def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolera
 def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
     if x0 is None:
         return None
-    points = np.atleast_2d(np.array(x0, float))
+    points = np.atleast_2d(np.array(x0))
     if points.ndim != 2 or points.shape[1] != len(lower):
         raise ValueError(f"x0 must be one point ({len(lower)},) or rows (k, {len(lower)}); got {np.shape(x0)}")
     inside = np.all((points >= lower) & (points <= upper), axis=1)  # also false for NaN

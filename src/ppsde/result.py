@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class Result(OptimizeResult):
             nit=run.completed,
             n_failed=run.failed,
             latest=dict(run.latest),
-            population=_in_user_space(run.state.population, variables) if run.state is not None else None,
+            population=_copied(_in_user_space(run.state.population, variables)) if run.state is not None else None,
         )
 
 
@@ -122,6 +122,13 @@ def _point(best: Population | None, dimension: int) -> tuple[np.ndarray, float, 
     if best is None:
         return np.full(dimension, np.nan), np.nan, np.inf
     return best.x[0].copy(), float(best.f[0]), float(best.violation[0])
+
+
+def _copied(points: Population | None) -> Population | None:
+    """Return a copy: a callback may write into what it is given, and the search goes on with the original."""
+    if points is None:
+        return None
+    return Population(*(np.array(getattr(points, field.name)) for field in fields(Population)))
 
 
 def _in_user_space(points: Population | None, variables: Variables | None) -> Population | None:

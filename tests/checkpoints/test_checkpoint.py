@@ -16,7 +16,7 @@ import ppsde
 from ppsde.algorithm import Task
 from ppsde.arrays import bits
 from ppsde.checkpoints.checkpoint import MISFITS, Checkpoint, CheckpointWarning
-from ppsde.checkpoints.state_file import CheckpointError
+from ppsde.checkpoints.state_file import MAGIC, CheckpointError
 from ppsde.engines.run import Run
 from ppsde.evaluation.evaluate import Costs
 from ppsde.evaluation.values import Failure, Noted
@@ -87,7 +87,7 @@ def test_nothing_that_finished_is_lost_however_rarely_the_state_is_stored(every:
 
 def test_what_a_killed_writer_left_of_its_first_state_is_swept_by_the_next(path: Path) -> None:
     left = path.with_name(f".{path.name}.00ff00ff.unfinished")
-    left.write_bytes(b"half a state")
+    left.write_bytes(MAGIC + b"half a state")
     Checkpoint(path, a_run()).close()
     assert not left.exists() and path.exists()
 

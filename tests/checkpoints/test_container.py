@@ -212,33 +212,3 @@ def test_loading_a_hostile_file_executes_nothing(saved: bytes, tmp_path: Path) -
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
     assert not (tmp_path / "owned").exists()
-
-
-def test_an_unfinished_file_never_takes_the_place_of_a_finished_one(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    state_file.write_atomically(path, [b"old"])
-
-    def broken() -> Any:
-        yield b"new"
-        raise OSError("no space left")
-
-    with pytest.raises(OSError, match="no space"):
-        state_file.write_atomically(path, broken())
-    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
-
-
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "folder" / "file")
-    state_file.write_atomically(link, [b"through"])
-    assert link.is_symlink() and (tmp_path / "folder" / "file").read_bytes() == b"through"
-
-
-def test_what_killed_writers_left_is_swept(tmp_path: Path) -> None:
-    left = tmp_path / ".file.00ff00ff.unfinished"
-    others = [tmp_path / ".other.00ff00ff.unfinished", tmp_path / "file"]
-    for file in (left, *others):
-        file.write_bytes(b"")
-    state_file.sweep(tmp_path / "file")
-    assert sorted(tmp_path.iterdir()) == sorted(others)

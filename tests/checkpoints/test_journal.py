@@ -14,12 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppsde.checkpoints.journal import SYNC_EVERY, Journal, packed, records
+import ppsde
+from ppsde.checkpoints.journal import SYNC_EVERY, Journal, packed
+from ppsde.checkpoints.journal import records as records_read
 from ppsde.checkpoints.state_file import CheckpointError
 from ppsde.evaluation.values import Noted
 
 DIGEST, OTHER = bytes(range(32)), bytes(32)
 FLOATS = st.floats(allow_nan=True)
+
+
+def records(data: bytes, digest: bytes) -> Any:
+    return records_read(lambda start, length: data[start : start + length], len(data), digest)
 
 
 def outcome(k: int = 0) -> Noted:
@@ -30,6 +36,25 @@ def same(first: Noted, second: Noted) -> bool:
     texts = (first.status, first.reason) == (second.status, second.reason)
     numbers = [(a.f, a.seconds, *a.g, *a.h) for a in (first, second)]
     return texts and len(first.g) == len(second.g) and np.array(numbers[0]).tobytes() == np.array(numbers[1]).tobytes()
+
+
+@pytest.mark.parametrize("what", ["text", "link", "broken link", "pipe", "folder"])
+def test_a_file_of_the_user_is_not_taken_for_a_journal(tmp_path: Path, what: str) -> None:
+    path, theirs = tmp_path / "run.ppsde.journal", tmp_path / "theirs"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "text":
+        path.write_text("my journal")
+    else:
+        path.symlink_to(theirs)
+        if what == "link":
+            theirs.write_bytes(b"")
+    with pytest.raises(CheckpointError, match="is not a journal"):
+        ppsde.minimize(lambda x: x[0], [(0, 1)], max_evaluations=20, checkpoint=tmp_path / "run.ppsde")
+    assert not (tmp_path / "run.ppsde").exists() and theirs.exists() == (what == "link")
+    assert what != "text" or path.read_text() == "my journal"
 
 
 @given(
@@ -227,3 +252,20 @@ def test_a_header_that_found_no_room_is_written_before_the_next_record(
     journal.note(1, 2, outcome())
     journal.close()
     assert list(records(path.read_bytes(), DIGEST)[0]) == [1]
+
+
+@pytest.mark.parametrize("length", [0, 2**28 + 1, 2**32 - 1])
+def test_a_journal_of_any_size_is_read_in_pieces(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path)
+    journal.restart(DIGEST)
+    journal.note(0, 0, outcome())
+    end = path.stat().st_size
+    journal.close()
+    with path.open("r+b") as file:
+        file.seek(end)
+        file.write(length.to_bytes(4, "little"))
+        file.truncate(2**40)  # sparse: it takes no room on the disk
+    journal = Journal(path)
+    assert list(journal.resume(DIGEST)[0]) == [0] and path.stat().st_size == end
+    journal.close()

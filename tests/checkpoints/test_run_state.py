@@ -322,6 +322,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
     (STATE + "generation", "text", "cannot go on from here"),
     (RUN + "columns", {"tuple": [None]}, "must be names"),
     (RUN + "columns", {"tuple": ["f"]}, "history does not fit"),
+    (RUN + "columns", {"tuple": list("abcdefghij")}, "columns of its history are not those"),
     (RUN + "given", None, "supplied values"),
     (RUN + "given", {"tuple": [{"tuple": []}]}, "supplied values"),
     (RUN + "given", {"tuple": [{"tuple": [{"array": "run.rows"}] * 3}]}, "supplied values"),
@@ -332,6 +333,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ("algorithm/class", "os.system", "of the algorithm 'os.system'"),
     ("algorithm/settings", {}, "other settings now"),
     ("algorithm/settings/population_size", {"int": "3"}, "settings are not possible: population_size"),
+    ("algorithm/settings/population_size", {"int": str(10**9)}, "larger than any that a checkpoint can hold"),
     ("algorithm/settings/repair", "magic", "settings are not possible: repair"),
     ("algorithm/settings/repair", {"list": []}, "settings are not possible"),
 ]

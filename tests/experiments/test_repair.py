@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -233,3 +235,19 @@ def test_a_damaged_store_is_not_merged(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="got none"):
         merge(tmp_path / "all.db", [])
     assert not (tmp_path / "all.db").exists()
+
+
+@pytest.mark.parametrize("table", ["entries", "results"])
+def test_a_table_made_so_that_reading_it_has_no_end_is_not_read(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "study.db"
+    entries = a_store(path, [a_job()])
+    endless = "WITH RECURSIVE c(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM c)"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"ALTER TABLE {table} RENAME TO other")
+        connection.execute(f"CREATE VIEW {table} AS {endless} SELECT max(number) AS number, 0 AS entry FROM c")
+        connection.commit()
+    with pytest.raises(StoreError, match="its tables are not those of a store"):
+        Store(path)
+    repaired = repair(path, tmp_path / "new.db")
+    assert "its tables are not those of a store" in repaired.damages[0]
+    assert repaired.entries == len(entries)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,15 +15,19 @@ import pytest
 from experiments.studies import LINUX, TELLING, children_of, command, contents, is_there
 
 import ppsde
+from ppsde.engines.drive import Interrupts
 from ppsde.experiments import Plan, Store, run
+from ppsde.experiments.leases import Claim, Leases
 from ppsde.experiments.plan import expanded
 from ppsde.experiments.repair import damages
+from ppsde.experiments.runner import _Session
 from ppsde.experiments.worker import host_rows
 
 SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "budget": 900, "record": 9}
 
 ODD = """
 import os
+import sys
 import time
 import ppsde
 
@@ -33,6 +39,20 @@ def malformed(x):
 
 def dies(x):
     os._exit(7)
+
+def strays(x):
+    for descriptor in range(3, 30):
+        try:
+            os.write(descriptor, b"not for you\\n")
+        except OSError:
+            pass
+    return x[0]
+
+def asks(x):
+    return float(sys.stdin.read() == "")
+
+def forks(x):
+    return -1.0 if os.fork() == 0 else float(x @ x)
 
 def hangs(x):
     while x[0] < -1.5:
@@ -50,6 +70,9 @@ failing = ppsde.Problem(raises, BOX)
 malformed = ppsde.Problem(malformed, BOX)
 dying = ppsde.Problem(dies, BOX)
 hanging = ppsde.Problem(hangs, BOX)
+straying = ppsde.Problem(strays, BOX)
+asking = ppsde.Problem(asks, BOX)
+forking = ppsde.Problem(forks, BOX)
 sometimes = ppsde.Problem(now_and_then, BOX)
 """
 
@@ -334,6 +357,19 @@ def test_a_function_of_ones_own_is_compiled_if_jax_can_trace_it(tmp_path: Path) 
         expanded(Plan(["pps-de"], problems=names[1:], runs=1, engine="compiled", folder=tmp_path))
 
 
+@pytest.mark.skipif(not LINUX, reason="forks")
+def test_a_function_can_neither_write_nor_read_nor_answer_in_place_of_its_worker(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    names = ["odd.py:straying", "odd.py:asking", "odd.py:forking"]
+    plan = Plan(["pps-de"], problems=names, runs=1, budget=60, engine="host", folder=tmp_path)
+    run(plan, tmp_path / "study.db", workers=1)
+    with Store(tmp_path / "study.db") as store:
+        straying, asking, forking = store.results()
+    assert not straying.ok and "SIGKILL" in straying.message
+    assert asking.ok and asking.f == 1.0
+    assert forking.ok and forking.f == forking.x @ forking.x
+
+
 @pytest.mark.skipif(not LINUX, reason="evaluations are ended by signals")
 def test_an_evaluation_that_hangs_or_dies_costs_itself_alone_where_a_timeout_is_given(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text(ODD)
@@ -466,3 +502,55 @@ def test_a_full_disk_is_told_in_one_line_and_what_was_finished_is_kept(tmp_path:
     assert "runs done" in runner.communicate(timeout=120)[0] and runner.returncode == 0
     after = contents(tmp_path / "study.db")
     assert len(after) == len(before) + 2 and before.items() <= after.items()
+
+
+class NoStore:
+    """As much of a store as a session without workers needs."""
+
+    class database:
+        rows = staticmethod(lambda *sql: [])
+
+
+def seconds_per_job(monkeypatch: pytest.MonkeyPatch, jobs: int) -> float:
+    """The time that a runner itself needs to hand out a job and to show how far it is, in a plan of so many jobs."""
+
+    def claim(leases: Any, candidates: Any, most: int) -> Claim:
+        return Claim([id for id, _ in islice(candidates, most)], [])
+
+    monkeypatch.setattr(Leases, "claim", claim)
+    kinds = {"kind": "host", "runs": (0,), "budget": 10}
+    mine = [SimpleNamespace(job=SimpleNamespace(id=str(k), **kinds)) for k in range(jobs)]
+    session = _Session(NoStore, mine, 1, Interrupts())
+    worker = SimpleNamespace(kind="host", requests=[])
+    session._workers = [worker]
+    began = time.perf_counter()
+    for _ in range(50):
+        session._start_workers()
+        assert len(session._next_for(worker)) == 1
+        session._status()
+    return time.perf_counter() - began
+
+
+def test_the_cost_of_a_job_does_not_depend_on_the_size_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds_per_job(monkeypatch, 100)
+    small, large = (min(seconds_per_job(monkeypatch, jobs) for _ in range(5)) for jobs in (100, 20_000))
+    assert large < 20 * small  # 200 times as many jobs
+
+
+def test_a_runner_alone_does_not_say_that_it_waits_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    others: set[str] = set()
+
+    def claim(leases: Any, candidates: Any, most: int) -> Claim:
+        return Claim([id for id, _ in candidates if id not in others][:most], [])
+
+    monkeypatch.setattr(Leases, "claim", claim)
+    mine = [SimpleNamespace(job=SimpleNamespace(id=id, kind="host", runs=(0,), budget=10)) for id in "abc"]
+    session = _Session(NoStore, mine, 1, Interrupts())
+    worker = SimpleNamespace(kind="host", requests=[], ready=True)
+    session._workers = [worker]
+    assert session._next_for(worker) == mine[:1]
+    session._held.clear()  # it is done, and the next one not yet handed out
+    assert ("waiting", "for another runner") not in session._status().facts
+    others |= {"b", "c"}
+    assert session._next_for(worker) == []
+    assert ("waiting", "for another runner") in session._status().facts

@@ -416,3 +416,10 @@ def test_a_store_that_stays_locked_is_given_up_in_words(tmp_path: Path, monkeypa
     with Store(path, writable=True) as store, pytest.raises(StoreError, match="another program has kept"):
         store.add_entries([job_entry(a_job(seed=9))])
     other.close()
+
+
+def test_a_file_in_the_place_of_the_journal_of_a_new_store_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "study.db-wal").write_text("my own")
+    with pytest.raises(StoreError, match=r"study\.db-wal is in the place of the journal"):
+        Store(tmp_path / "study.db", writable=True, make=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db-wal"]

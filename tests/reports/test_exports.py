@@ -281,6 +281,21 @@ def test_tables_have_every_run_and_every_recorded_point(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["cec", "ioh", "parquet"])
+def test_a_message_of_any_text_is_exported(kind: str, tmp_path: Path) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    message = "a lone \udc80, a \x00 and a \U0001f600"
+    path = a_store(tmp_path / "s.db", ["a"], ["C01"], 2, failing={("a", "C01"): message})
+    with Store(path) as store:
+        written = export(store, kind, tmp_path / "out")
+    assert written and all(file.stat().st_size for file in written)
+    if kind == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        (row, _) = parquet.read_table(written[0]).to_pylist()
+        assert row["message"] == "a lone \\udc80, a \x00 and a \U0001f600"
+
+
 def test_columns_have_the_same_types_whatever_a_study_holds(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "bad.py").write_text("import ppsde\n\nproblem = ppsde.Problem(lambda x: 1 / 0, [(0, 1), (0, 1)])\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from experiments.studies import command
 from reports.made_up import a_store
 
+import ppsde
 from ppsde.cli import main
 from ppsde.commands import exit_status
 from ppsde.experiments import Plan, Store, run
@@ -47,6 +49,29 @@ def test_a_real_study_from_plan_to_report(tmp_path: Path, capsys: pytest.Capture
     assert (tmp_path / "tables" / "paper.tex").exists()
     text = output_of(capsys, "bench", "export", tmp_path / "study.db", "--format", "cec", "-o", tmp_path / "cec")
     assert text == f"written: {tmp_path / 'cec'}, 4 files\n"
+
+
+def test_no_report_and_no_export_replaces_a_file_that_is_not_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_store(tmp_path / "study.db", ("a", "b"), ("p", "q"), 3)
+    ppsde.minimize(lambda x: x[0], [(0, 1)], max_evaluations=20, rng=1, checkpoint=tmp_path / "run.ppsde")
+    (tmp_path / "plan.toml").write_text("runs = 3\n")
+    (tmp_path / "script.py").write_text("import os\n")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "results.csv").write_text("my,own\n1,2\n")
+    there = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    argvs = [["-o", tmp_path / name] for name in ("study.db", "run.ppsde", "plan.toml", "script.py")]
+    argvs.append(["-o", tmp_path / "report.html", "--tables", tmp_path / "tables"])
+    for argv in argvs:
+        assert main(["bench", "report", str(tmp_path / "study.db"), *map(str, argv)]) == exit_status.WRONG
+        assert "is not a" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in there} == there
+    everything = ["--figures", tmp_path / "f", "--tables", tmp_path / "t"]
+    for _ in range(2):  # those of its own it does
+        output_of(capsys, "bench", "report", tmp_path / "study.db", "-o", tmp_path / "report.html", *everything)
+        for kind in ("cec", "ioh", *(["parquet"] if find_spec("pyarrow") else [])):
+            output_of(capsys, "bench", "export", tmp_path / "study.db", "--format", kind, "-o", tmp_path / kind)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from reports.made_up import a_store
 from ppsde.experiments import Store
 from ppsde.reports import find, gather
 from ppsde.reports.figures import draw
-from ppsde.reports.tables import ReportTable, as_tex, paper_table, tables, write_tables
+from ppsde.reports.tables import ReportTable, as_csv, as_tex, paper_table, tables, write_tables
 
 
 @pytest.fixture
@@ -56,3 +57,11 @@ def test_nothing_is_a_command_in_tex() -> None:
     assert r"\textbackslash{}input\{x\}" in text
     assert r"50\% \& \$1\_2\textasciicircum{}3\textasciitilde{}\#\{\}" in text
     assert text.splitlines()[5:8] == [r"1.5 \\", r"-- \\", r"yes \\"]
+
+
+@pytest.mark.parametrize("label", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-1+1", "\t=1", "\r=1"])
+def test_no_label_is_a_formula_in_a_spreadsheet(label: str) -> None:
+    table = ReportTable("t", ["problem", label], [[label, -1.5], ["-", 2]])
+    rows = list(csv.reader(io.StringIO(as_csv(table), newline="")))
+    harmless = "'" + label.replace("\r", " ")
+    assert rows == [["problem", harmless], [harmless, "-1.5"], ["-", "2"]]

@@ -140,10 +140,14 @@ class EMAgES:
         population = points.take(ranking(Epsilon(level.epsilon), points))
         parents = population.take(slice(0, n // 3))
         counts = xp.where(parents.valid.any(), parents.valid, True)
+        mean = (counts @ parents.x) / counts.sum()
+        mean = xp.where(
+            xp.isfinite(mean), mean, (counts / counts.sum()) @ parents.x
+        )  # in a box so wide that sums overflow
         return State(
             population=population,
             generation=xp.asarray(0),
-            mutation=Mutation.fresh((counts @ parents.x) / counts.sum(), self.sigma),
+            mutation=Mutation.fresh(mean, self.sigma),
             level=level,
             incumbent=population.take(slice(0, 1)),
         )

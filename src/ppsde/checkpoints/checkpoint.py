@@ -19,10 +19,11 @@ from ..algorithm import Algorithm
 from ..engines.run import Run
 from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
-from ..population import Population
+from ..files import sweep
+from ..population import Population, checked_tolerance
 from . import state_file
 from .journal import Journal, NotedRows
-from .state_file import CheckpointError, sweep
+from .state_file import MAGIC, CheckpointError
 from .state_tree import described, flatten, rebuild, restored
 
 KIND = "run"  # written into the file, to tell it from those of `Optimizer.save`
@@ -76,7 +77,7 @@ class Checkpoint:
         self._open(Path(path), dict(about), every, clock)
         try:
             _check_free(Path(path))  # again, now that the lock stops others from creating it
-            sweep(self.path)  # a process may have been killed while it wrote the very first state
+            sweep(self.path, MAGIC)  # a process may have been killed while it wrote the very first state
             self._store(run, (), NO_COSTS)
         except BaseException:
             self._journal.close()
@@ -110,16 +111,14 @@ class Checkpoint:
             checkpoint._stored, checkpoint._over = run.requests, run.wanted is None
             checkpoint._known = checkpoint._journal.resume(found.digest)
             checkpoint._noted = max(checkpoint._known, default=-1)
-            sweep(checkpoint.path)
+            sweep(checkpoint.path, MAGIC)
         except BaseException:
             checkpoint._journal.close()
             raise
         return Stored(run, checkpoint, about, costs, failures)
 
     def _open(self, path: Path, about: dict[str, Any], every: float, clock: Callable[[], float]) -> None:
-        if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < np.inf:
-            raise ValueError(f"checkpoint_every must be a finite number of seconds >= 0; got {every!r}")
-        self.path, self.every = path, every
+        self.path, self.every = path, checked_tolerance(every, "checkpoint_every")
         self.error: Exception | None = None  # of the last write that failed
         self._about, self._clock, self._closed = about, clock, False
         self._written = clock()

@@ -10,7 +10,9 @@ one, and none from a journal of another checkpoint.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import struct
 import threading
 import time
@@ -26,6 +28,7 @@ from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
 VERSION = 1
+LONGEST_RECORD = 2**28  # bytes
 SYNC_EVERY = 1.0  # seconds between two calls of fsync; only a stopping machine needs it, not a killed process
 
 NotedRows = dict[int, dict[int, Noted]]  # by number of the request, then by row
@@ -51,10 +54,14 @@ class Journal:
             # A lock belongs to a process: a second run here would get it too, and end it for both when it closes.
             if path in _here:
                 raise CheckpointError(f"{path}: another run of this process writes this checkpoint")
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-            if not _locked(self._file):
+            self._file = _opened(path)
+            try:
+                if not _locked(self._file):
+                    raise CheckpointError(f"{path}: another process writes this checkpoint")
+                _check_ours(self._file, path)
+            except BaseException:
                 os.close(self._file)
-                raise CheckpointError(f"{path}: another process writes this checkpoint")
+                raise
             _here.add(path)
 
     def restart(self, digest: bytes) -> None:
@@ -66,7 +73,8 @@ class Journal:
 
     def resume(self, digest: bytes) -> NotedRows:
         """Return the rows recorded since the checkpoint with this digest, and append further ones to them."""
-        known, end = records(_read(self._file), digest)
+        size = os.fstat(self._file).st_size
+        known, end = records(lambda start, length: _read(self._file, start, length), size, digest)
         if not end:
             self.restart(digest)
             return {}
@@ -115,19 +123,25 @@ def packed(request: int, row: int, noted: Noted) -> bytes:
     return _FRAME.pack(len(record), zlib.crc32(record)) + record
 
 
-def records(data: bytes, digest: bytes) -> tuple[NotedRows, int]:
-    """Return the complete records of a journal and where they end; none and 0 if it is of another checkpoint."""
-    if data[: _HEADER.size] != _HEADER.pack(MAGIC, VERSION, digest):
+def records(read: Callable[[int, int], bytes], size: int, digest: bytes) -> tuple[NotedRows, int]:
+    """Return the complete records of a journal and where they end; none and 0 if it is of another checkpoint.
+
+    `read(start, length)` returns bytes of the journal, which has `size` of them; it is not read at once, for it may be
+    a damaged file of any size.
+    """
+    if read(0, _HEADER.size) != _HEADER.pack(MAGIC, VERSION, digest):
         return {}, 0
     known: NotedRows = {}
     end = _HEADER.size
     while True:
         start = end + _FRAME.size
-        if start > len(data):
+        if start > size:
             return known, end
-        length, checksum = _FRAME.unpack_from(data, end)
-        record = data[start : start + length]
-        if len(record) < length or length < _RECORD.size or zlib.crc32(record) != checksum:
+        length, checksum = _FRAME.unpack(read(end, _FRAME.size))
+        if not _RECORD.size <= length <= min(LONGEST_RECORD, size - start):
+            return known, end
+        record = read(start, length)
+        if zlib.crc32(record) != checksum:
             return known, end
         try:
             request, row, noted = _unpacked(record)
@@ -148,16 +162,39 @@ def _unpacked(record: bytes) -> tuple[int, int, Noted]:
     return request, row, Noted(f, values[:p], values[p:], seconds, status, reason)
 
 
-def _read(file: int) -> bytes:
-    size = os.fstat(file).st_size
-    os.lseek(file, 0, os.SEEK_SET)
+def _opened(path: Path) -> int:
+    """Open the journal, or create it; neither a link is followed nor a pipe waited for."""
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"):  # not every system has each
+        flags |= getattr(os, name, 0)
+    try:
+        return os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise CheckpointError(_not_ours(path)) from None
+        raise
+
+
+def _check_ours(file: int, path: Path) -> None:
+    """Raise `CheckpointError` unless the file is a journal, complete or not, or empty."""
+    status = os.fstat(file)
+    start = os.pread(file, len(MAGIC), 0) if stat.S_ISREG(status.st_mode) else b"a pipe"
+    if start != MAGIC[: len(start)]:
+        raise CheckpointError(_not_ours(path))
+
+
+def _not_ours(path: Path) -> str:
+    return f"{path} is not a journal of a checkpoint, and is in its place; move it, or choose another path"
+
+
+def _read(file: int, start: int, length: int) -> bytes:
     pieces = []
-    while size > 0:
-        piece = os.read(file, size)
+    while length > 0:
+        piece = os.pread(file, length, start)
         if not piece:
             break
         pieces.append(piece)
-        size -= len(piece)
+        start, length = start + len(piece), length - len(piece)
     return b"".join(pieces)
 
 

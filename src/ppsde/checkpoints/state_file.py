@@ -18,11 +18,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import stat
 import struct
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -30,53 +29,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-_SUFFIX = ".unfinished"
-
-
-def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write the chunks to `path`, completely or not at all; an existing file is replaced.
-
-    They are written under another name in the same folder, synchronised to the disk, and then renamed.
-    """
-    path = _real(path)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
-    try:
-        with unfinished.open("xb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    _bring_to_disk(path.parent)
-
-
-def sweep(path: Path) -> None:
-    """Remove the unfinished files that killed processes left beside `path`."""
-    path = _real(path)
-    for file in path.parent.iterdir():
-        if file.name.startswith(f".{path.name}.") and file.name.endswith(_SUFFIX):
-            with suppress(OSError):
-                file.unlink()
-
-
-def _real(path: Path) -> Path:
-    """Return the path without symbolic links, so that a link is not replaced by a file."""
-    return Path(os.path.realpath(path))
-
-
-def _bring_to_disk(folder: Path) -> None:
-    """Synchronise a folder to the disk, because a rename is safe only then; some systems cannot, and need not."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
+from ..files import write_atomically
 
 MAGIC = b"ppsde\r\n\x1a"  # a copy in text mode would change the line end and the end-of-text mark
 VERSION = 1
@@ -130,12 +83,32 @@ def write(path: Path, content: Any, arrays: Mapping[str, np.ndarray]) -> bytes:
     return checksum.digest()
 
 
+def refuse_foreign(path: Path, kind: str) -> None:
+    """Raise `CheckpointError` if there is a file at `path` that is not empty and not a file of that kind."""
+    try:
+        with _opened(path) as file:
+            if not os.fstat(file.fileno()).st_size:
+                return
+            try:
+                content = _json(file.read(_lengths(file)[0]))["content"]
+            except CheckpointError:
+                content = None
+    except FileNotFoundError:
+        return
+    if not isinstance(content, dict) or content.get("kind") != kind:
+        raise CheckpointError(f"{path} exists and holds something else; delete it, or choose another path")
+
+
 def read(path: Path) -> Contents:
     """Return the contents of a file; `CheckpointError` if it is not exactly as it was written."""
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
-        raise CheckpointError(f"{path} is not a file")
-    with naming(path), path.open("rb") as file:
+    with naming(path), _opened(path) as file:
         return _read(file)
+
+
+def _opened(path: Path) -> BinaryIO:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
+        raise CheckpointError("it is not a file")
+    return path.open("rb")
 
 
 @contextmanager
@@ -148,6 +121,19 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _read(file: BinaryIO) -> Contents:
+    header_length, data_length, size = _lengths(file)
+    digest = _digest(file, size)
+    file.seek(_PREFIX.size)
+    header = _json(file.read(header_length))
+    arrays = {
+        name: _array(file.read(nbytes), dtype, shape, order, name)
+        for name, dtype, shape, order, nbytes in _table(header, data_length)
+    }
+    return Contents(header["content"], arrays, digest)
+
+
+def _lengths(file: BinaryIO) -> tuple[int, int, int]:
+    """Return the lengths of header, data and file; `CheckpointError` if they do not fit together."""
     size = os.fstat(file.fileno()).st_size
     prefix = file.read(_PREFIX.size)
     if prefix[: len(MAGIC)] != MAGIC[: len(prefix)] or not prefix:
@@ -162,14 +148,7 @@ def _read(file: BinaryIO) -> Contents:
         raise CheckpointError(f"the file is damaged: it has {size} bytes and says it has {expected}")
     if size > LARGEST_FILE or header_length > LARGEST_HEADER:
         raise CheckpointError(f"the file is too large: {size} bytes with a header of {header_length}")
-    digest = _digest(file, size)
-    file.seek(_PREFIX.size)
-    header = _json(file.read(header_length))
-    arrays = {
-        name: _array(file.read(nbytes), dtype, shape, order, name)
-        for name, dtype, shape, order, nbytes in _table(header, data_length)
-    }
-    return Contents(header["content"], arrays, digest)
+    return header_length, data_length, size
 
 
 def _digest(file: BinaryIO, size: int) -> bytes:

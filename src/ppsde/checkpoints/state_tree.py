@@ -21,7 +21,7 @@ from ..algorithms import ALGORITHMS, make
 from ..engines.run import Run, Snapshot
 from ..population import Population, checked_tolerance, evaluated
 from ..streams import NumpyStream
-from .state_file import CheckpointError
+from .state_file import LARGEST_FILE, CheckpointError
 
 DEEPEST = 50  # levels of a tree
 _NUMBERS: dict[str, type] = {"float": float, "complex": complex}  # stored as arrays: JSON has no NaN and no -0.0
@@ -188,10 +188,17 @@ def restored(content: Any, arrays: Mapping[str, np.ndarray], algorithm: Algorith
     algorithm = _algorithm(content["algorithm"], arrays, algorithm)
     snapshot = rebuild(content["run"], arrays, _classes(algorithm, _name_of(algorithm)))
     _check(snapshot)
+    size = getattr(algorithm, "population_size", None)
+    if isinstance(size, int) and size * len(snapshot.task.lower) > LARGEST_FILE // 8:
+        raise CheckpointError(f"a population of {size} points is larger than any that a checkpoint can hold")
     try:
-        return Run.restored(replace(snapshot, algorithm=algorithm))
+        run = Run.restored(replace(snapshot, algorithm=algorithm))
+        fits = run.state is None or run.recorded_columns(run.state) == snapshot.columns
     except Exception as error:  # an algorithm may raise anything for a state that it never makes itself
         raise CheckpointError(f"the run cannot go on from here: {type(error).__name__}: {error}") from error
+    if not fits:
+        raise CheckpointError("the columns of its history are not those of its method")
+    return run
 
 
 def _made_with() -> dict[str, str]:

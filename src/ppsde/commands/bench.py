@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
+from ..files import refuse_foreign, write_own
 from . import exit_status, watch
 from .parsing import command, instance, settings_of
 from .text import printable
@@ -246,13 +247,14 @@ def report(arguments: Namespace) -> int:
     from ..reports.study import gather
     from ..reports.tables import paper_table, tables, write_tables
 
+    refuse_foreign(arguments.output, "html")
     with Store(arguments.store) as store:
         study = gather(store, arguments.plan)
     findings = find(study)
     figures = draw(study, findings)
     found = tables(study, findings, figures)
     compared = published.section(published.comparisons(study))
-    arguments.output.write_text(assemble(study, findings, figures, found, compared), encoding="utf-8")
+    write_own(arguments.output, assemble(study, findings, figures, found, compared), "html")
     print(printable(findings.headline))
     for text in findings.caveats:
         print(printable(text))

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..files import refuse_foreign, write_own
 from .exit_status import FOUND, INTERRUPTED
 from .parsing import command, instance
 from .text import heading, table
@@ -72,6 +73,8 @@ def reproduce(arguments: Namespace) -> int:
     plan = published_plan(arguments)
     arguments.output.mkdir(parents=True, exist_ok=True)
     path = arguments.store or arguments.output / "reproduce.db"
+    for kind in ("csv", "html"):
+        refuse_foreign(arguments.output / f"reproduce.{kind}", kind)
     summary = run(plan, path, workers=arguments.workers, progress=True)
     print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {summary.seconds:.1f} s")
     if summary.interrupted:
@@ -90,7 +93,7 @@ def reproduce(arguments: Namespace) -> int:
         arguments.output / "reproduce.html": page(study, compared=published.section(cells, arguments.report)),
     }
     for file, text in files.items():
-        file.write_text(text, encoding="utf-8")
+        write_own(file, text, file.suffix[1:])
     print("written:", ", ".join(map(str, files)))
     return FOUND
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import secrets
-import tempfile
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,6 +20,7 @@ from ..algorithms import DEFAULT, make
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
+from ..files import refuse_foreign, write_own, write_own_picture
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
 from ..problem import Optimum, Problem
 from ..progress import times
@@ -104,6 +103,8 @@ def solve(arguments: Namespace) -> int:
     for path in (arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
+    if arguments.json is not None:
+        refuse_foreign(arguments.json, "json")
     if arguments.plot is not None:
         _check_picture(arguments.plot)
     with opened(arguments.problem, arguments.dimension, arguments.instance) as problem:
@@ -119,9 +120,10 @@ def solve(arguments: Namespace) -> int:
         if checkpoint is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
             print(f"  to resume: ppsde solve {arguments.problem} --resume {checkpoint}", flush=True)
         if arguments.json is not None:
-            write(arguments.json, as_data(problem, result, **about, seconds=result.seconds))
+            data = as_data(problem, result, **about, seconds=result.seconds)
+            write_own(arguments.json, json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n", "json")
         if arguments.plot is not None:
-            result.plot().savefig(arguments.plot, dpi=150)
+            write_own_picture(arguments.plot, result.plot())
         if error is not None:
             raise error
     return status_of(result)
@@ -182,6 +184,7 @@ def _check_picture(path: Path) -> None:
         raise ValueError(f"the picture's file must end in .png, .svg or .pdf; got {str(path)!r}")
     if find_spec("matplotlib") is None:
         raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")
+    refuse_foreign(path, path.suffix.lower()[1:])
 
 
 # --- the result as text ----------------------------------------------------------------------------------------------
@@ -295,18 +298,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)
-
-
-def write(path: Path, data: Mapping[str, Any]) -> None:
-    """Write JSON under another name and rename it: neither a reader nor a failure sees half a file."""
-    text = json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
-        try:
-            part.write(text)
-            part.flush()
-            os.fsync(part.fileno())
-        except BaseException:
-            Path(part.name).unlink()
-            raise
-    Path(part.name).chmod(0o644)  # temporary files can be read by their owner only
-    Path(part.name).replace(path)

@@ -109,6 +109,8 @@ def drive(
             if not interruptible or isinstance(error, Insisted):
                 raise
             status = INTERRUPTED
+        if status == INTERRUPTED and interrupts is not None and interrupts.runs > 1:
+            raise KeyboardInterrupt("a run inside another one was interrupted")  # its result is not its value
         return ending(status)
 
 
@@ -163,6 +165,9 @@ def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int | None, 
     )
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
 class Insisted(KeyboardInterrupt):
     """Raised when the user asks to stop for the second time."""
 
@@ -172,6 +177,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.count = 0
+        self.runs = 1  # that use it, one inside the other
 
     @property
     def asked(self) -> bool:
@@ -189,13 +195,23 @@ def noticed() -> Iterator[Interrupts]:
     """Count Ctrl-C and SIGTERM inside the block instead of ending the process; the second one raises `Insisted`.
 
     Only the main thread can handle signals; in other threads nothing changes. A signal that is ignored, as in a shell's
-    background jobs, stays ignored. The previous handlers are restored at the end.
+    background jobs, stays ignored. The previous handlers are restored at the end. A block inside another one, such as
+    that of a run inside a user's function, shares its count: one signal is for all of them.
     """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    outer = next((known for n in SIGNALS if isinstance(known := signal.getsignal(n), Interrupts)), None)
+    if in_main_thread and outer is not None:
+        outer.runs += 1
+        try:
+            yield outer
+        finally:
+            outer.runs -= 1
+        return
     interrupts = Interrupts()
     before: dict[int, Any] = {}
     try:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+        if in_main_thread:
+            for number in SIGNALS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: a handler not set by Python
                     before[number] = signal.signal(number, interrupts)
         yield interrupts

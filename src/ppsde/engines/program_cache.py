@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,7 +33,7 @@ def folder() -> Path | None:
 def remembered() -> Iterator[None]:
     """Make JAX store compiled programs in our folder inside the block, unless the user has set a folder of their own.
 
-    Nobody else may have the right to write to the folder, because programs found there are run.
+    Programs found in the folder are run, so one that another user could write to is not used, with a warning.
     """
     import jax
     from jax.experimental.compilation_cache import compilation_cache
@@ -61,12 +63,38 @@ def remembered() -> Iterator[None]:
 
 
 def _made(path: Path) -> bool:
-    """Create the folder; return whether it exists. If not, programs are not stored."""
+    """Create the folder; return whether it can be used. If not, programs are not stored."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = _why_not_ours(path)
     except OSError:
         return False
-    return True
+    if reason is not None and path not in _refused:
+        _refused.add(path)
+        warnings.warn(
+            f"{path} is not used for compiled programs, since programs found there are run: {reason}. "
+            "Set PPSDE_CACHE to a folder of your own, or to nothing",
+            stacklevel=2,
+        )
+    return reason is None
+
+
+_refused: set[Path] = set()  # folders that the user was warned of
+
+
+def _why_not_ours(path: Path) -> str | None:
+    """Return why another user could put a program into the folder; None if nobody could."""
+    if not hasattr(os, "geteuid"):  # not a POSIX system
+        return None
+    me, real = os.geteuid(), path.resolve()
+    for folder in (real, *real.parents):
+        status = folder.stat()
+        if status.st_uid not in ((me,) if folder == real else (me, 0)):
+            return f"{folder} belongs to another user"
+        others = 0o022 if folder == real else 0o002
+        if status.st_mode & others and not (folder != real and status.st_mode & stat.S_ISVTX):
+            return f"others may write to {folder}"
+    return None
 
 
 IN_WORK = 60.0  # seconds after its last change in which another process may still be writing a file without checksum

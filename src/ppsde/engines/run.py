@@ -339,17 +339,24 @@ class Run:
 
     def _record(self, state: State) -> None:
         """Add a row to the history."""
+        row = self._row(state)
+        if not self._columns:
+            self._columns = tuple(row)
+        self._recorded.extend(map(float, row.values()))
+
+    def _row(self, state: State) -> dict[str, Any]:
         best, population = self.best, state.population
-        row = {
+        return {
             "evaluations": self.evaluations,
             "f": best.f[0] if best is not None else np.nan,
             "violation": best.violation[0] if best is not None else np.nan,
             "feasible_share": population.feasible_share,
             **self.algorithm.watch(state),
         }
-        if not self._columns:
-            self._columns = tuple(row)
-        self._recorded.extend(map(float, row.values()))
+
+    def recorded_columns(self, state: State) -> tuple[str, ...]:
+        """Return the columns of the history, as a run in this state has them."""
+        return tuple(self._row(state))
 
 
 def _copied(f: np.ndarray, g: np.ndarray, h: np.ndarray) -> FGH:

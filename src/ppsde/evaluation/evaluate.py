@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from ..population import Population, evaluated
 from .local import Check, Evaluator, no_check
 from .values import EvaluationError, Failure, Noted, Values
 
+MOST_MEMORY = 2**62  # bytes; a larger limit cannot be set
 GIVE_UP = 100  # a run ends when so many evaluations have failed and none has succeeded
 Note = Callable[[int, Noted], None]  # stores one finished row in a journal
 NOTHING_KNOWN: Mapping[int, Noted] = MappingProxyType({})
@@ -49,14 +50,17 @@ class Limits:
                 f"on_failure must be 'penalise', 'raise' or 'retry:n' with n >= 1; got {self.on_failure!r}"
             )
         for name in ("eval_timeout", "max_time"):
-            check_seconds(name, getattr(self, name))
+            object.__setattr__(self, name, check_seconds(name, getattr(self, name)))
         if self.eval_memory is not None:
             try:
-                check_int("eval_memory", self.eval_memory, 1, numpy=False)
+                memory = check_int("eval_memory", self.eval_memory, 1)
+                if memory > MOST_MEMORY:
+                    raise ValueError
             except ValueError:
                 raise ValueError(
-                    f"eval_memory must be a number of bytes, an int >= 1; got {self.eval_memory!r}"
+                    f"eval_memory must be a number of bytes, an int from 1 to 2**62; got {self.eval_memory!r}"
                 ) from None
+            object.__setattr__(self, "eval_memory", memory)
             if sys.platform != "linux":
                 raise ValueError("eval_memory can be limited on Linux only")
 
@@ -245,7 +249,7 @@ class Evaluate:
 
     def _remember(self, failure: Failure) -> None:
         if len(self.failures) < self.REMEMBERED:
-            self.failures.append(failure)
+            self.failures.append(replace(failure, cause=None))  # a traceback holds all variables of its functions
         if self._raises:
             with np.printoptions(precision=17, threshold=12):
                 message = f"the evaluation at {failure.x} failed: {failure}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -47,6 +48,27 @@ class Evaluator(ABC):
         self.close()
 
 
+class _Forks:
+    """How often the process was forked to become this one; counted without asking the system for its id each time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+forks = _Forks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forks)
+
+
+def end_if_forked(before: int) -> None:
+    """End this process if the function has forked it: the parent evaluates the same point, and goes on."""
+    if forks.count != before:
+        os._exit(1)
+
+
 class Serial(Evaluator):
     """Calls a function of one point, row after row. If the function crashes, so does this process."""
 
@@ -56,14 +78,16 @@ class Serial(Evaluator):
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
         """Call the function for one row after the other."""
-        fun, x, put = self._fun, values.x, values.put
+        fun, x, put, before = self._fun, values.x, values.put, forks.count
         for row in rows:
             check()
             self.calls += 1
             began = perf_counter()
             try:
                 value = fun(x[row].copy())  # a copy, because the function may change it
+                end_if_forked(before)
             except (Exception, SystemExit) as error:  # a script that exits is a failure like any other
+                end_if_forked(before)
                 values.fail(row, error, perf_counter() - began)
             else:
                 put(row, value, perf_counter() - began)
@@ -105,10 +129,13 @@ class Vectorised(Evaluator):
         check()
         x = values.x.copy() if len(rows) == len(values.x) else values.x[list(rows)]
         self.calls += len(rows)
-        began = perf_counter()
+        began, before = perf_counter(), forks.count
         try:
-            f, g, h = row_values(self._fun(x), len(rows))
+            returned = self._fun(x)
+            end_if_forked(before)
+            f, g, h = row_values(returned, len(rows))
         except (Exception, SystemExit) as error:
+            end_if_forked(before)
             return error
         values.put_rows(rows, f, g, h, (perf_counter() - began) / len(rows))
         return None

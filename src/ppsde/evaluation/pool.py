@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import select
 import signal
 import sys
 from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from time import monotonic
 
+from .channel import Channel, Stray
 from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .supervisor import READY, Supervisor, exit_in_words
 from .values import CRASHED, MEMORY, TIMEOUT, EvaluatorLost, Failure, Values
 
 ATTEMPTS = 3  # to start a worker, or to evaluate a row whose process was lost for another reason than the row itself
+GRACE = 2.0  # seconds for a worker that has closed its channel to end; its exit status says why it did
 CHUNKS_PER_WORKER = 2  # for a vectorised function: more chunks balance the load, fewer cost less
 Rows = tuple[int, ...]  # row numbers of a request
 
@@ -26,13 +28,16 @@ class Worker:
     """The state of one worker process, as known in this process."""
 
     number: int
-    connection: Connection
+    channel: Channel
     ready: bool = False  # it has loaded the function
     connected: bool = True  # it may still send something
+    kill_at: float | None = None  # when to kill it, if it was disconnected and has not ended by then
+    asked: int = 0  # number of the last message to it, which its answer must have
     served: int = 0  # tasks it has finished
     task: Rows | None = None  # the rows it evaluates now
     began: float = 0.0  # when it got them
     unread: bool = False  # it ended before it read its task
+    stray: bool = False  # something else than its answers came from it
 
 
 class Pool(Evaluator):
@@ -88,7 +93,7 @@ class Pool(Evaluator):
     def close(self) -> None:
         """End all workers and their supervisor."""
         for worker in self._workers.values():
-            worker.connection.close()
+            worker.channel.close()
         self._workers.clear()
         if self._supervisor is not None:
             self._supervisor.close()
@@ -97,7 +102,7 @@ class Pool(Evaluator):
     def forget(self) -> None:
         """Close the connections but end no process: after a fork, the workers belong to the parent process."""
         for worker in self._workers.values():
-            worker.connection.close()
+            worker.channel.close()
         self._workers.clear()
         if self._supervisor is not None:
             self._supervisor.forget()
@@ -108,11 +113,12 @@ class Pool(Evaluator):
         for worker in list(self._workers.values()):
             if request.tasks and worker.ready and worker.connected and worker.task is None:
                 task = request.tasks.popleft()
+                worker.asked += 1
                 try:
-                    worker.connection.send(request.values.x[list(task)])
+                    worker.channel.send(worker.asked, pickle.dumps(request.values.x[list(task)]))
                 except OSError:  # the worker ended while it was free
                     request.tasks.appendleft(task)
-                    self._disconnect(worker)
+                    self._disconnect(worker, GRACE)
                     continue
                 worker.task, worker.began = task, monotonic()
                 self.calls += len(task)
@@ -128,18 +134,24 @@ class Pool(Evaluator):
         with suppress(OSError):  # the supervisor or the worker has ended: `_listen` notices either
             worker = Worker(self._started, self._supervisor.start(self._started))
             self._workers[worker.number] = worker
-            worker.connection.send_bytes(self._orders)
+            worker.channel.send(worker.asked, self._orders)
 
     def _listen(self, request: _Request) -> None:
         """Wait a short time for messages from workers and the supervisor, and process them."""
         assert self._supervisor is not None
-        by_connection = {worker.connection: worker for worker in self._workers.values() if worker.connected}
-        sources = [*by_connection, self._supervisor]
-        readable = wait(sources, self._wait_seconds())  # type: ignore[arg-type]  # anything with a fileno
-        for source in readable:
-            if isinstance(source, Connection):
-                self._receive(by_connection[source], request)
-        if self._supervisor in readable:
+        poll = select.poll()
+        poll.register(self._supervisor, select.POLLIN)
+        by_descriptor = {worker.channel.fileno(): worker for worker in self._workers.values() if worker.connected}
+        for descriptor, worker in by_descriptor.items():
+            poll.register(descriptor, select.POLLIN | select.POLLOUT * worker.channel.sending)
+        ready = dict(poll.poll(1000 * self._wait_seconds()))
+        for descriptor, worker in by_descriptor.items():
+            if ready.get(descriptor, 0) & select.POLLOUT:
+                with suppress(OSError):  # it has ended, and there is something to receive as well
+                    worker.channel.flush()
+            if ready.get(descriptor, 0) & ~select.POLLOUT:
+                self._receive(worker, request)
+        if self._supervisor.fileno() in ready:
             try:
                 ended = self._supervisor.news()
             except (EOFError, OSError):
@@ -157,22 +169,38 @@ class Pool(Evaluator):
         return min([PULSE, *(max(0.0, start + self._timeout - monotonic()) for start in began)])
 
     def _receive(self, worker: Worker, request: _Request) -> None:
-        """Process one message of a worker: that it is ready, or the values of its task."""
+        """Process what a worker sent: that it is ready, or the values of its task. Nothing is waited for."""
         try:
-            message = worker.connection.recv()
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            messages = worker.channel.receive()
+        except (OSError, EOFError) as error:
             # The kernel reports a reset where the other end was closed before it had read everything sent to it.
             worker.unread = isinstance(error, ConnectionResetError)
+            self._disconnect(worker, GRACE)
+            return
+        except Stray:
+            worker.stray = True
             self._disconnect(worker)
             return
-        if not worker.ready:
-            if message != READY:
-                raise EvaluatorLost(f"the function cannot be loaded in another process: {message}")
-            worker.ready, self._not_loaded = True, 0
-            return
-        if worker.task is None or not isinstance(message, Reply):
-            self._disconnect(worker)  # not written by the worker's own code: the function must have done it
-            return
+        for number, content in messages:
+            if number != worker.asked or (worker.ready and worker.task is None):
+                worker.stray = True
+                self._disconnect(worker)
+            elif worker.ready:
+                try:
+                    reply = pickle.loads(content)
+                except Exception:  # the function has changed what the worker writes
+                    worker.stray = True
+                    self._disconnect(worker)
+                else:
+                    self._store(worker, reply, request)
+            elif content != READY:
+                raise EvaluatorLost(f"the function cannot be loaded in another process: {content.decode()}")
+            else:
+                worker.ready, self._not_loaded = True, 0
+
+    def _store(self, worker: Worker, message: Reply, request: _Request) -> None:
+        """Store the values of a worker's task."""
+        assert worker.task is not None
         task, worker.task, worker.served = worker.task, None, worker.served + 1
         self.calls += message.calls - len(task)
         self.names = message.names or self.names
@@ -188,23 +216,29 @@ class Pool(Evaluator):
 
     def _remove_ended(self, worker: Worker, status: int, request: _Request) -> None:
         """Remove a worker that has ended, by itself or killed; its task is lost unless the reply was already sent."""
-        while worker.connected and worker.task is not None and worker.connection.poll():
+        if worker.connected and worker.task is not None:
             self._receive(worker, request)
         self._workers.pop(worker.number, None)
-        worker.connection.close()
+        worker.channel.close()
         if not worker.ready:
             self._not_loaded += 1
             if self._not_loaded >= ATTEMPTS:
                 raise EvaluatorLost(f"workers end before they have loaded the function: {exit_in_words(status)}")
         if worker.task is None:
             return
-        if len(worker.task) > 1 or (worker.unread and request.may_be_retried(worker.task)):
+        # A process or thread of an earlier evaluation may have written to the channel, unless this is the first one.
+        doubtful = worker.unread or (worker.stray and worker.served > 0)
+        if len(worker.task) > 1 or (doubtful and request.may_be_retried(worker.task)):
             request.queue_rows_again(worker.task)
         else:
             request.crashed(worker, status)
 
     def _kill_overdue(self, request: _Request) -> None:
         """Kill the workers whose time is up, and record a failure for the point of each."""
+        for worker in self._workers.values():
+            if worker.kill_at is not None and monotonic() >= worker.kill_at:
+                worker.kill_at = None
+                self._kill(worker)
         if self._timeout is None:
             return
         for worker in list(self._workers.values()):
@@ -212,22 +246,21 @@ class Pool(Evaluator):
                 continue
             if not worker.connected:  # it has ended already; the supervisor is about to report how
                 continue
-            if worker.connection.poll():  # its reply came just in time
-                self._receive(worker, request)
-                continue
             seconds, task = monotonic() - worker.began, worker.task
+            self._receive(worker, request)
+            if worker.task is None or not worker.connected:  # its reply came just in time, or it has just ended
+                continue
             self._discard(worker)
             request.fail(task[0], TIMEOUT, "Timeout", f"killed after {self._timeout:g} s", seconds)
 
-    def _disconnect(self, worker: Worker) -> None:
-        """Kill a worker and read nothing more from it; the supervisor will report how it ended."""
-        worker.connected = False
-        self._kill(worker)
+    def _disconnect(self, worker: Worker, grace: float = 0.0) -> None:
+        """Read nothing more from a worker, and kill it if it does not end; the supervisor will report how it ended."""
+        worker.connected, worker.kill_at = False, monotonic() + grace
 
     def _discard(self, worker: Worker) -> None:
         """Kill a worker and forget it; how it ends does not matter."""
         del self._workers[worker.number]
-        worker.connection.close()
+        worker.channel.close()
         self._kill(worker)
 
     def _kill(self, worker: Worker) -> None:
@@ -243,8 +276,8 @@ class Pool(Evaluator):
 
     def _restart(self, request: _Request) -> None:
         """Put tasks back after the supervisor was killed, and its workers with it; no task is known to be the cause."""
-        for worker in self._workers.values():
-            while worker.connected and worker.task is not None and worker.connection.poll():
+        for worker in list(self._workers.values()):
+            if worker.connected and worker.task is not None:
                 self._receive(worker, request)
             if worker.task is not None and (len(worker.task) > 1 or request.may_be_retried(worker.task)):
                 request.queue_rows_again(worker.task)
@@ -270,7 +303,8 @@ class _Request:
     def crashed(self, worker: Worker, status: int) -> None:
         """Record a failure for the only row of a worker's task: its process ended."""
         assert worker.task is not None
-        self.fail(worker.task[0], CRASHED, "Crashed", exit_in_words(status), monotonic() - worker.began)
+        how = "the function wrote to a file descriptor that is not its own" if worker.stray else exit_in_words(status)
+        self.fail(worker.task[0], CRASHED, "Crashed", how, monotonic() - worker.began)
 
     def may_be_retried(self, task: Rows) -> bool:
         """Count one more loss of this task; return whether it may be retried."""

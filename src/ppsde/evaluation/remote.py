@@ -157,7 +157,7 @@ class Mapped(ByReplies):
         """Pass all rows to the map; `check` is called after each reply."""
         pieces = chunks(rows, self._size(len(rows)))
         check()
-        replies = iter(self._guarded(lambda: self._over(self._task, [values.x[piece] for piece in pieces])))
+        replies = self._guarded(lambda: iter(self._over(self._task, [values.x[piece] for piece in pieces])))
         for piece in pieces:
             reply = self._guarded(lambda: next(replies, None))
             if not isinstance(reply, Reply) or len(reply.values.done) != len(piece):

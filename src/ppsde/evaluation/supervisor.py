@@ -3,8 +3,8 @@
 The owner may be killed at any moment and cannot clean up after itself then. So the workers are not its children but
 those of the supervisor, a small process that never runs a user's code. It always listens, and ends when its owner
 closes the socket between them or is no longer its parent. It kills a worker together with all processes that the worker
-started, and on Linux it also inherits, and ends, those that left the worker's group. It has its own session, so that
-Ctrl-C in a terminal reaches the owner alone.
+started; on Linux also those that left the worker's group, because each worker has a keeper that inherits them. It has
+its own session, so that Ctrl-C in a terminal reaches the owner alone.
 
 Workers are forked from it: everything they need is already imported, so that one is replaced in milliseconds. Unlike
 those of `multiprocessing`, they do not import the user's script, so the script needs no `if __name__ == "__main__"`.
@@ -25,13 +25,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-READY = "ready"  # sent by a worker that has loaded the function
+from .channel import Channel, WorkerEnd
+
+READY = b""  # sent by a worker that has loaded the function; otherwise it sends a text that says why not
 START, KILL = 1, 2
 ORDER = struct.Struct("<II")  # START or KILL, and the number of a worker
 NEWS = struct.Struct("<Ii")  # the number of a worker that ended, and its exit status, or minus a signal
@@ -70,20 +71,19 @@ class Supervisor:
         self._rest = b""
 
     def fileno(self) -> int:
-        """Return the file descriptor that is readable when there is news; for `multiprocessing.connection.wait`."""
+        """Return the file descriptor that is readable when there is news; for `select.poll`."""
         return self._line.fileno()
 
-    def start(self, number: int) -> Connection:
-        """Start a worker and return the connection to it."""
+    def start(self, number: int) -> Channel:
+        """Start a worker and return the channel to it."""
         mine, theirs = socket.socketpair()
         with theirs:
-            connection = Connection(mine.detach())
             try:
                 socket.send_fds(self._line, [ORDER.pack(START, number)], [theirs.fileno()])
             except BaseException:
-                connection.close()
+                mine.close()
                 raise
-        return connection
+        return Channel(mine)
 
     def kill(self, number: int) -> None:
         """Kill a worker and the processes that it started."""
@@ -130,19 +130,22 @@ def supervise(line: str, owner: str) -> None:
     listening, waking = socket.socketpair()
     listening.setblocking(False)
     waking.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler is needed for the byte that wakes `select`
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler is needed for the byte that wakes `poll`
     signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
-    workers: dict[int, int] = {}  # from process id to worker number
+    workers: dict[int, int] = {}  # from process id of the keeper to worker number
     orders = socket.socket(fileno=int(line))
+    poll = select.poll()  # `select` cannot wait for descriptors from 1024 on
+    for source in (orders, listening):
+        poll.register(source, select.POLLIN)
     try:
         while os.getppid() == int(owner):
-            readable, _, _ = select.select([orders, listening], [], [], LOOK_FOR_OWNER)
-            if listening in readable:
+            readable = [descriptor for descriptor, _ in poll.poll(1000 * LOOK_FOR_OWNER)]
+            if listening.fileno() in readable:
                 with suppress(BlockingIOError):
                     while listening.recv(4096):
                         pass
             _report_ended(workers, orders)
-            if orders in readable:
+            if orders.fileno() in readable:
                 order, descriptors, _, _ = socket.recv_fds(orders, ORDER.size, 1)
                 if len(order) < ORDER.size:
                     break
@@ -166,7 +169,7 @@ def _start(
     orders: socket.socket,
     ours: list[socket.socket],
 ) -> None:
-    """Fork a worker."""
+    """Fork the keeper of a worker, which forks the worker."""
     supervisor = os.getpid()
     try:
         process = os.fork()
@@ -180,17 +183,54 @@ def _start(
             os.setpgid(process, process)  # parent and child both do it, so that neither goes on before it is done
         workers[process] = number
         return
+    try:
+        os.setpgid(0, 0)
+        for end in ours:
+            end.close()
+        _keep(descriptor, supervisor)
+    finally:
+        os._exit(1)
+
+
+def _keep(descriptor: int, supervisor: int) -> None:
+    """Run the keeper of one worker, a process that ends as the worker does.
+
+    On Linux it inherits the processes that leave the worker's group. When it ends, they go to the supervisor, which
+    thereby knows that their worker has ended.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # signals to the group are for others
+    _inherit_orphans()
+    _die_with_parent(supervisor)
+    keeper = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        _work(descriptor, keeper, before)
+    os.close(descriptor)
+    while True:
+        process, status = os.waitpid(-1, 0)
+        if process == worker:
+            break
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(keeper, -code)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])
+    os._exit(code if code >= 0 else 1)
+
+
+def _work(descriptor: int, keeper: int, mask: Any) -> None:
+    """Run the worker until its owner closes the channel; the process ends with it."""
     status = 1
     try:
         signal.set_wakeup_fd(-1)
         for heeded in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
             signal.signal(heeded, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for end in ours:
-            end.close()
-        os.setpgid(0, 0)
-        _die_with_parent(supervisor)
-        serve(Connection(descriptor))
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        _die_with_parent(keeper)
+        serve(WorkerEnd(descriptor))
         status = 0
     finally:
         with suppress(Exception):
@@ -200,20 +240,34 @@ def _start(
 
 
 def _report_ended(workers: dict[int, int], orders: socket.socket) -> None:
-    """Reap all children that have ended, and send the owner news of those that are workers."""
+    """Reap all children that have ended, and send the owner news of those that are keepers of workers.
+
+    A child that is no keeper was started by a worker that has ended, and is killed.
+    """
+    news = []
     while True:
         try:
             # WNOWAIT: while the process is not reaped, no other process or group can get its id.
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return
+            break
         if found is None:
-            return
+            break
         if found.si_pid in workers:
             _kill_group(found.si_pid)
         _, status = os.waitpid(found.si_pid, 0)
         if found.si_pid in workers:
-            orders.sendall(NEWS.pack(workers.pop(found.si_pid), os.waitstatus_to_exitcode(status)))
+            news.append(NEWS.pack(workers.pop(found.si_pid), os.waitstatus_to_exitcode(status)))
+        for process in _children():
+            if process not in workers:
+                _kill(process)
+    if news:
+        orders.sendall(b"".join(news))
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, signal.SIGKILL)
 
 
 def _kill_group(process: int) -> None:
@@ -229,8 +283,7 @@ def _end_all(workers: list[int]) -> None:
         try:
             os.waitpid(-1, os.WNOHANG)
             for process in _children():
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, signal.SIGKILL)
+                _kill(process)
             os.waitpid(-1, 0)
         except ChildProcessError:
             return
@@ -258,27 +311,29 @@ def _die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def serve(line: Connection) -> None:
-    """Run a worker: load the function, then evaluate points until the owner closes the connection."""
+def serve(line: WorkerEnd) -> None:
+    """Load the function, then evaluate points until the owner closes the channel."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        path, data, memory, one_thread = pickle.loads(line.recv_bytes())
+        number, orders = line.receive()
+        path, data, memory, one_thread = pickle.loads(orders)
         try:
             sys.path[:] = path
             call = pickle.loads(data)
         except BaseException as error:
-            line.send(f"{type(error).__name__}: {error}")
+            line.send(number, f"{type(error).__name__}: {error}".encode(errors="replace"))
             return
         np.random.seed()  # noqa: NPY002  # workers are forked: without this, all would draw the same numbers
         if one_thread:
             _limit_threads()
         ceiling = None if memory is None else _address_space() + memory
-        line.send(READY)
+        line.send(number, READY)
         while True:
-            x = line.recv()
+            number, rows = line.receive()
+            x = pickle.loads(rows)
             with _at_most(ceiling):
                 reply = call(x)
             _flush()
-            line.send(reply)
+            line.send(number, pickle.dumps(reply))
 
 
 def _limit_threads() -> None:

@@ -19,6 +19,8 @@ TIMEOUT = "timeout"  # took longer than allowed and was killed
 MEMORY = "memory"  # needed more memory than allowed
 CRASHED = "crashed"  # ended its process
 
+LONGEST_TEXT = 2000  # letters of a message that is stored
+LONGEST_TRACEBACK = 20_000  # letters
 FLOAT = np.dtype(float)
 
 
@@ -42,7 +44,7 @@ class Failure:
     kind: str  # the exception's type, or Timeout, Crashed, NotFinite
     message: str
     seconds: float = 0.0
-    cause: BaseException | None = field(default=None, repr=False)  # for debugging; never stored
+    cause: BaseException | None = field(default=None, repr=False)  # until the failure is listed; never stored
 
     @property
     def reason(self) -> str:
@@ -154,7 +156,7 @@ class Values:
                 continue
             try:
                 array = np.asarray(constraints) if kind is list or kind is tuple else constraints
-            except ValueError:  # ragged
+            except (ValueError, UserWarning):  # ragged, or masked
                 array = None
             if type(array) is not np.ndarray or array.dtype is not FLOAT or array.shape != (width,):
                 self._put_any(row, value, seconds)
@@ -217,7 +219,7 @@ class Values:
 
     def fail(self, row: int, error: BaseException, seconds: float) -> None:
         """Record a failure: the function raised `error`, or returned something malformed."""
-        kind, message = type(error).__name__, error_text(error)
+        kind, message = shorter(type(error).__name__), shorter(error_text(error))
         if isinstance(error, MalformedValue):
             status = MALFORMED
         else:
@@ -294,17 +296,18 @@ class Values:
         """Record a failure for each finished row whose values are not valid."""
         for row in list(self._waiting):
             self._judge(row)
-        if _finite(self.f) and _finite(self.g) and _finite(self.h):
+        if _finite(self.f) and _summable(self.g) and _summable(self.h):
             return  # nearly always, and a fast test
-        sound = (self.f > -np.inf) & np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
+        finite = np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
+        sound = (self.f > -np.inf) & finite & (_violation(self.g, self.h) < np.inf)
         for row in np.flatnonzero(~sound & self.finished).tolist():
             self._judge(row)
 
     def _judge(self, row: int) -> None:
         """Record a failure for one row if its values are not valid."""
         f, g, h = self.row(row)
-        if row in self.failures or (f > -np.inf and _finite(g) and _finite(h)):  # false for NaN
-            return
+        if row in self.failures or (f > -np.inf and _finite(g) and _finite(h) and _violation(g, h) < np.inf):
+            return  # the comparison of f is false for NaN
         failure = Failure(self.x[row].copy(), INVALID, "NotFinite", _not_finite(f, g, h), self.seconds[row])
         if self._check is not None:
             self._check()
@@ -353,13 +356,41 @@ def _finite(values: np.ndarray) -> bool:
     return not values.size or np.count_nonzero(np.isfinite(values)) == values.size
 
 
+def _summable(values: np.ndarray) -> bool:
+    """Return whether the sum of all absolute values is finite, so that each is, and each sum of some."""
+    with np.errstate(over="ignore"):
+        return bool(np.abs(values).sum() < np.inf)
+
+
+def _violation(g: np.ndarray, h: np.ndarray) -> Any:
+    """Return the sum of the violations of each row, as if no equality had a tolerance; infinite if it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.maximum(g, 0.0).sum(axis=-1) + np.abs(h).sum(axis=-1)
+
+
 def _not_finite(f: float, g: np.ndarray, h: np.ndarray) -> str:
     """Return name and value of the first number that is not valid."""
     if not f > -np.inf:
         return f"f is {f}"
+    if _finite(g) and _finite(h):
+        return "the sum of the violations is larger than 1.8e308"
     name, values = ("g", g) if not _finite(g) else ("h", h)
     k = int(np.argmin(np.isfinite(values)))
     return f"{name}[{k}] is {values[k]}"
+
+
+def shorter(text: str, letters: int = LONGEST_TEXT) -> str:
+    """Return the text, without its middle where it is long.
+
+    Examples
+    --------
+    >>> shorter("abcdefghij", 6)
+    'abc ... (4 characters left out) ... hij'
+    """
+    if len(text) <= letters:
+        return text
+    start, end = text[: letters // 2], text[len(text) - letters // 2 :]
+    return f"{start} ... ({len(text) - len(start) - len(end):,} characters left out) ... {end}"
 
 
 def error_text(error: BaseException) -> str:
@@ -372,6 +403,6 @@ def error_text(error: BaseException) -> str:
 
 def _traceback_of(error: BaseException) -> str:
     try:
-        return "".join(traceback.format_exception(error))
+        return shorter("".join(traceback.format_exception(error)), LONGEST_TRACEBACK)
     except Exception:
-        return f"{type(error).__name__}: {error_text(error)}"
+        return shorter(f"{type(error).__name__}: {error_text(error)}")

@@ -200,6 +200,13 @@ def refuse_if_in_use_here(path: Path) -> None:
         raise StoreError(f"{path} is open in this program; close it first")
 
 
+def refuse_neighbours(path: Path) -> None:
+    """Raise `StoreError` if there is no store at `path`, but files whose names SQLite would use for its journal."""
+    found = [file for suffix in ("-wal", "-shm", "-journal") if os.path.lexists(file := f"{path}{suffix}")]
+    if found and not path.exists():
+        raise StoreError(f"{found[0]} is in the place of the journal of {path}; move it, or choose another name")
+
+
 def create(path: Path) -> None:
     """Make an empty store at `path`; FileExistsError if something is there.
 

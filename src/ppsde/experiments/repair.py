@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from .database import PAGE, TABLES, Database, StoreError, columns_of, damaged, key_of, refuse_if_in_use_here
+from .database import PAGE, SCHEMA, TABLES, Database, StoreError, columns_of, damaged, key_of, refuse_if_in_use_here
 from .rows import HEAD_SIZE, JOB, MAGIC, PLAN, ROW, Damaged, Row, difference, read, size_of
 from .store import Store, new_store
 
@@ -143,6 +143,9 @@ def _read_by_sqlite(path: Path) -> Iterator[Any]:
     sql = "SELECT number, entry FROM entries WHERE number > ? ORDER BY number LIMIT 1"
     with suppress(sqlite3.Error, OverflowError, UnicodeDecodeError), closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA cell_size_check = ON")
+        made_by = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'entries'").fetchall()
+        if made_by != [(SCHEMA[0],)]:  # a view may be made so that reading it has no end
+            return
         row: Any = (-(2**63), None)
         for _ in range(path.stat().st_size):  # a damaged file could lead in circles
             row = connection.execute(sql, row[:1]).fetchone()

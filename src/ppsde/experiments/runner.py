@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from .rows import ROW, failed_row, packed, sealed
 from .store import Store
 from .workers import Worker
 
+KINDS = ("host", "cpu", "gpu")  # of jobs
 POLL = 1.0  # seconds until asking again for jobs that other runners had leased
 PULSE = 0.2  # seconds of waiting for messages
 ATTEMPTS = 2  # at a job whose worker dies
@@ -102,26 +103,32 @@ class _Session:
         self._provenance = provenance()
         self._total = sum(_evaluations(one.job) for one in mine)
         done = dict(store.database.rows("SELECT job, count(*) FROM results GROUP BY job"))
-        self._todo = {one.job.id: one for one in mine if done.get(one.job.id, 0) < len(one.job.runs)}
+        todo = {one.job.id: one for one in mine if done.get(one.job.id, 0) < len(one.job.runs)}
+        self._todo: dict[str, dict[str, Planned]] = {kind: {} for kind in KINDS}  # not leased here, by kind and id
+        for id, one in todo.items():
+            self._todo[one.job.kind][id] = one
+        self._left = len(todo)  # jobs that are not done yet
+        self._evaluations_left = sum(_evaluations(one.job) for one in todo.values())
         self._held: dict[str, Planned] = {}  # leased, and being done by a worker
         self._again: list[Planned] = []  # leased, to be done again because their worker died
         self._died: Counter[str] = Counter()  # workers, by job
-        self._beside = _problems_by_program(mine, self._todo)
+        self._beside = _problems_by_program(mine, todo)
         self._cores = cores
         self._workers: list[Worker] = []
         self._jobs = len(mine)
-        self._at_start = self._total - sum(_evaluations(one.job) for one in self._todo.values())
+        self._at_start = self._total - self._evaluations_left
         self._made: dict[str, int] = {}  # evaluations so far, by job that is being done
         self._failed = 0
         self._compiling: Counter[Worker] = Counter()  # programs, by worker
         self._began = time.monotonic()
+        self._waiting = False  # whether all jobs that are left are leased by other runners
         self._next_claim: defaultdict[str, float] = defaultdict(float)  # when to ask again, by kind of job
 
     def work(self, show: Show) -> None:
         """Do all jobs that are not done yet, or until a signal arrives."""
         next_sign = time.monotonic() + SIGN_OF_LIFE
         try:
-            while (self._todo or self._held or self._again) and not self._interrupts.asked:
+            while self._left and not self._interrupts.asked:
                 self._start_workers()
                 self._send_requests()
                 self._receive(PULSE)
@@ -143,8 +150,8 @@ class _Session:
         for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, AHEAD)):
             there = sum(worker.kind == kind for worker in self._workers)
             if there < most:
-                jobs = (*self._todo.values(), *self._again, *self._held.values())
-                work = sum(one.job.kind == kind for one in jobs)
+                leased = (*self._again, *self._held.values())
+                work = len(self._todo[kind]) + sum(one.job.kind == kind for one in leased)
                 self._workers += [Worker(self._messages, kind, slots) for _ in range(min(most, work) - there)]
 
     def _send_requests(self) -> None:
@@ -167,28 +174,31 @@ class _Session:
             return again[:1]
         if time.monotonic() < self._next_claim[worker.kind]:
             return []
+        todo = self._todo[worker.kind]
         for group in self._groups(worker.kind):
-            candidates = [(one.job.id, len(one.job.runs)) for one in group]
+            candidates = ((one.job.id, len(one.job.runs)) for one in group)  # few are looked at
             claim = self._leases.claim(candidates, MOST_SIDE_BY_SIDE if worker.kind == "gpu" else 1)
             for id in claim.finished:
-                self._todo.pop(id, None)
-            taken = [self._todo.pop(id) for id in claim.taken]
+                self._count_done(todo.pop(id))
+            taken = [todo.pop(id) for id in claim.taken]
             self._held |= {one.job.id: one for one in taken}
             if taken:
+                self._waiting = False
                 return taken
+        self._waiting = bool(todo)
         self._next_claim[worker.kind] = time.monotonic() + POLL
         return []
 
-    def _groups(self, kind: str) -> Iterator[list[Planned]]:
+    def _groups(self, kind: str) -> Iterator[Iterable[Planned]]:
         """Yield the jobs that may be in one request: on a GPU those that run side by side."""
-        there = [one for one in self._todo.values() if one.job.kind == kind]
+        there = self._todo[kind]
         if not there:
             return
         if kind != "gpu":
-            yield there
+            yield there.values()
             return
         by_key: dict[Any, list[Planned]] = {}
-        for one in there:
+        for one in there.values():
             by_key.setdefault((one.job.program, one.job.seed, one.job.runs), []).append(one)
         yield from by_key.values()
 
@@ -240,9 +250,14 @@ class _Session:
         self._made.pop(one.job.id, None)
         self._next_claim.clear()
         if stored:
+            self._count_done(one)
             self._failed += sum(failed for _, failed, _ in rows)
         else:  # the lease ended, and another runner has the job
-            self._todo[one.job.id] = one
+            self._todo[one.job.kind][one.job.id] = one
+
+    def _count_done(self, one: Planned) -> None:
+        self._left -= 1
+        self._evaluations_left -= _evaluations(one.job)
 
     def _replace(self, worker: Worker) -> None:
         """After the death of a worker, let its jobs be done once more; after the second, store their runs as failed."""
@@ -265,15 +280,14 @@ class _Session:
     # --- display ------------------------------------------------------------------------------------------------
 
     def _status(self) -> Status:
-        left = [*self._todo.values(), *self._held.values(), *self._again]
-        made = self._total - sum(_evaluations(one.job) for one in left) + sum(self._made.values())
+        made = self._total - self._evaluations_left + sum(self._made.values())
         seconds = time.monotonic() - self._began
-        facts = [("jobs", f"{self._jobs - len(left):,}/{self._jobs:,}")]
+        facts = [("jobs", f"{self._jobs - self._left:,}/{self._jobs:,}")]
         if self._failed:
             facts.append(("failed", f"{self._failed:,}"))
         if compiling := self._compiling.total():
             facts.append(("compiling", str(compiling)))
-        elif self._todo and not self._held and any(worker.ready for worker in self._workers):
+        elif self._waiting and not self._held:
             facts.append(("waiting", "for another runner"))
         return Status(
             title="study",

@@ -14,7 +14,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from .database import TABLES, DamagedStore, Database, StoreError, columns_of, create, damaged, place, put
+from .database import (
+    TABLES,
+    DamagedStore,
+    Database,
+    StoreError,
+    columns_of,
+    create,
+    damaged,
+    place,
+    put,
+    refuse_neighbours,
+)
 from .job import Job
 from .leases import is_alive, this_place
 from .rows import ANSWER, JOB, OK, PLAN, RECORD, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
@@ -137,6 +148,7 @@ class Store:
         if make and not self.path.exists():
             if not self.path.parent.is_dir():
                 raise StoreError(f"there is no folder {str(self.path.parent)!r} for the store {self.path.name}")
+            refuse_neighbours(self.path)
             with suppress(FileExistsError):  # another runner has just made it
                 create(self.path)
         self.database = Database(self.path, writable=writable)
@@ -281,6 +293,7 @@ def new_store(path: Path) -> Iterator[Store]:
     """Give an empty store to fill. It gets its name at the end, so that a kill leaves a whole store or none."""
     if path.exists():
         raise StoreError(f"{path} exists; a new store is to be written")
+    refuse_neighbours(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         with Store(unfinished, writable=True, make=True) as store:

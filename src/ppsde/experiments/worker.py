@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ from ..engines.compiled import Program, float64, why_not_traceable
 from ..engines.drive import drive
 from ..engines.ending import Endings, thinned
 from ..evaluation.evaluate import Limits
+from ..evaluation.values import error_text, shorter
 from ..problem import Problem
 from .job import Job
 from .plan import Source, opened
@@ -94,12 +96,12 @@ MOST_PROGRAMS = {"cpu": 4, "gpu": 8}  # in memory; jobs arrive sorted by program
 Send = Callable[..., None]
 
 
-def main(threads: int) -> None:
-    """Serve requests, `threads` of them at a time, until the input ends."""
+def main(threads: int, key: str) -> None:
+    """Serve requests, `threads` of them at a time, until the input ends; messages begin with the key."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner handles Ctrl-C
-    send = _sender(_private_output())
+    send = _sender(_private_output(), key.encode())
     requests: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    threading.Thread(target=_listen, args=(_private_input(), requests), daemon=True).start()
     send({"kind": "ready"})
     bench = Bench(send)
 
@@ -285,23 +287,37 @@ def _device(job: Job) -> str:
 
 
 def _failures(job: Job, error: Exception) -> list[Row]:
-    return [failed_row(job.id, run, job.dimension, f"{type(error).__name__}: {error}") for run in job.runs]
+    message = shorter(f"{type(error).__name__}: {error_text(error)}")
+    return [failed_row(job.id, run, job.dimension, message) for run in job.runs]
 
 
 def _private_output() -> BinaryIO:
     """Return the standard output, for messages alone; the output of a user's function is discarded."""
-    output = os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    return os.fdopen(_moved(1, os.O_WRONLY), "wb")
+
+
+def _private_input() -> BinaryIO:
+    """Return the standard input, for requests alone; a user's function that reads it finds it empty."""
+    return os.fdopen(_moved(0, os.O_RDONLY), "rb")
+
+
+def _moved(descriptor: int, flags: int) -> int:
+    """Return another descriptor of the same file, which forked processes do not keep, and free the number."""
+    moved = os.dup(descriptor)
+    nowhere = os.open(os.devnull, flags)
+    os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    return output
+    os.register_at_fork(after_in_child=partial(os.close, moved))
+    return moved
 
 
-def _sender(output: BinaryIO) -> Send:
+def _sender(output: BinaryIO, key: bytes) -> Send:
+    """Return a function that sends messages: a line with the key, a checksum and the message, then the blobs."""
     lock = threading.Lock()
 
     def send(message: dict[str, Any], blobs: Sequence[bytes] = ()) -> None:
-        head = json.dumps({**message, "sizes": [len(blob) for blob in blobs]}).encode() + b"\n"
+        body = json.dumps({**message, "sizes": [len(blob) for blob in blobs]}).encode() + b"\n"
+        head = b"%s %08x %s" % (key, zlib.crc32(b"".join(blobs), zlib.crc32(body)), body)
         try:
             with lock:
                 output.writelines([head, *blobs])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any, BinaryIO
 from ..evaluation.supervisor import exit_in_words
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+LONGEST_LINE = 2**24  # bytes of a message without its blobs
 ANSWER_SECONDS = 120.0  # to import JAX and trace a user's function
 
 
@@ -26,9 +29,10 @@ class Worker:
         self.kind, self.slots = kind, slots
         self.ready = False
         self.requests: list[Any] = []  # the jobs of each request that it has not finished
+        self._key = secrets.token_hex(16)  # of its messages: a user's function may write to any file descriptor
         # A session of its own: Ctrl-C in the terminal is for the runner alone.
         self._process = subprocess.Popen(
-            _command("main", slots),
+            _command("main", slots, self._key),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(kind),
@@ -60,16 +64,18 @@ class Worker:
         return exit_in_words(self._process.wait())
 
     def _read(self, stream: BinaryIO, messages: SimpleQueue[Any]) -> None:
-        while True:
-            line = stream.readline()
-            if not line.endswith(b"\n"):
-                break
-            message = json.loads(line)
-            sizes = message.pop("sizes")
-            blobs = [stream.read(size) for size in sizes]
-            if [len(blob) for blob in blobs] != sizes:
-                break  # cut off
-            messages.put((self, message, blobs))
+        try:
+            while True:
+                key, checksum, body = stream.readline(LONGEST_LINE).split(b" ", 2)
+                if key != self._key.encode():
+                    raise ValueError("something else than a message")
+                message = json.loads(body)
+                blobs = [stream.read(size) for size in message.pop("sizes")]
+                if zlib.crc32(b"".join(blobs), zlib.crc32(body)) != int(checksum, 16):
+                    raise ValueError("a message that is cut off or altered")
+                messages.put((self, message, blobs))
+        except ValueError:
+            self._process.kill()  # it has ended, or was written for by something else: its jobs are done once more
         messages.put((self, None, []))
 
 
@@ -101,7 +107,7 @@ def _answer(entry: str, kind: str, question: str = "") -> Any:
     return json.loads(done.stdout)
 
 
-def _command(entry: str, *arguments: int) -> Sequence[str]:
+def _command(entry: str, *arguments: int | str) -> Sequence[str]:
     """Return the command of a Python process with the same `sys.path`; it runs no file of the user's as `__main__`."""
     path = [folder or str(Path.cwd()) for folder in sys.path]
     code = f"import sys; sys.path[:] = {path!r}; from ppsde.experiments.worker import {entry}; {entry}{arguments!r}"

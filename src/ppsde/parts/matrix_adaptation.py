@@ -102,8 +102,9 @@ class Mutation:
         sound = (xp.abs(M) <= LARGEST_ENTRY).all()  # false for NaN
         M, path = xp.where(sound, M, xp.eye(d)), xp.where(sound, path, 1.0)
         growth = xp.exp(c_s / 2 * (path @ path / d - 1))  # step 7
+        mean = self.mean + self.sigma * (w @ directions)  # step 4
         return Mutation(
-            mean=self.mean + self.sigma * (w @ directions),  # step 4
+            mean=xp.where(xp.isfinite(mean), mean, self.mean),  # it may overflow
             M=M,
             path=path,
             sigma=xp.clip(self.sigma * growth, LEAST_SIGMA, largest_sigma),

@@ -51,7 +51,7 @@ def fold(v: Array, lower: Array, upper: Array) -> Array:
     """Components out of bounds mirrored by their distance less whole widths of the box; v (.., d), the box (d,).
 
     Within one width of the box this is reflection; farther out the wave is a saw, not a triangle. Infinite components
-    are clamped.
+    are clamped, and those that are NaN are put to the lower bound.
 
     Examples
     --------
@@ -64,6 +64,7 @@ def fold(v: Array, lower: Array, upper: Array) -> Array:
     width = xp.where(width > 0, width, 1.0)  # a box without width: the clip below has the last word
     below, above = lower + xp.remainder(lower - v, width), upper - xp.remainder(v - upper, width)
     folded = xp.where(v < lower, below, xp.where(v > upper, above, v))
+    v = xp.where(xp.isnan(v), lower, v)
     return xp.clip(xp.where(xp.isfinite(folded), folded, v), lower, upper)
 
 

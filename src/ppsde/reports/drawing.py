@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -9,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..files import MADE_BY, write_own
 from .html import Markup, tag
 
 Point = tuple[float, float]
@@ -184,7 +186,7 @@ def svg_file(drawing: Drawing, series: int) -> str:
     size = {"width": f"{drawing.width:g}", "height": f"{drawing.height:g}"}
     rules, white = tag("style", Markup(escape(style, quote=False))), tag("rect", **size, fill="#fff")
     element = svg(drawing, rules, white, xmlns="http://www.w3.org/2000/svg", **size)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{element}\n'
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {MADE_BY} -->\n{element}\n'
 
 
 def _series(item: Item) -> int | None:
@@ -264,7 +266,10 @@ def write_pdf(drawing: Drawing, path: Path) -> None:
     axes.axis("off")
     for item in drawing.items:
         _draw(axes, item)
-    FigureCanvasPdf(figure).print_pdf(path, metadata={"CreationDate": None, "Title": drawing.title})
+    picture = io.BytesIO()
+    about = {"CreationDate": None, "Title": drawing.title, "Creator": MADE_BY}
+    FigureCanvasPdf(figure).print_pdf(picture, metadata=about)
+    write_own(path, picture.getvalue(), "pdf")
 
 
 def _draw(axes: Any, item: Item) -> None:

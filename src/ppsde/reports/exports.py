@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import __version__
 from ..experiments import Store, StoredRun
+from ..files import MADE_BY, write_own
 from ..stats import Records
 from .figures import unused
 from .study import chosen_plan
@@ -73,7 +74,7 @@ def cec_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
         columns = [column.tolist() for result in results for column in _known_at(result, at)]
         lines = [" ".join([f"{made:.0f}", *map(repr, row)]) for made, *row in zip(at, *columns, strict=True)]
         path = folder / f"{name}.txt"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_own(path, "\n".join(lines) + "\n", "txt")
         yield path
 
 
@@ -124,13 +125,13 @@ def ioh_files(store: Store, plan: int | None, folder: Path) -> Iterator[Path]:
         data = f"data_{title}/IOHprofiler_f{id}_DIM{group.dimension}.dat"
         traces = [_trace(result, NOTHING[k % 2]) for k, result in enumerate(results)]
         (top / data).parent.mkdir(parents=True, exist_ok=True)
-        (top / data).write_text("".join(map(_block, traces)), encoding="utf-8")
+        write_own(top / data, "".join(map(_block, traces)), "dat")
         yield top / data
         runs = [_ioh_run(result, trace) for result, trace in zip(results, traces, strict=True)]
         index = indices.setdefault(top / f"IOHprofiler_{title}.json", _index(group, id))
         index["scenarios"].append({"dimension": group.dimension, "path": data, "runs": runs})
     for path, index in indices.items():
-        path.write_text(json.dumps(index, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_own(path, json.dumps(index, indent=1, allow_nan=False) + "\n", "json")
         yield path
 
 
@@ -235,9 +236,12 @@ def parquet_files(store: Store, plan: int | None, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for title, types, columns in (("runs", RUNS, runs), ("records", RECORDS, records)):
-        schema = arrow.schema([(name, _type(arrow, kind)) for name, kind in types.items()])
+        fields = [(name, _type(arrow, kind)) for name, kind in types.items()]
+        schema = arrow.schema(fields, metadata={"about": MADE_BY})
         path = folder / f"{title}.parquet"
-        parquet.write_table(arrow.Table.from_pydict(columns, schema=schema), path)
+        table = arrow.BufferOutputStream()
+        parquet.write_table(arrow.Table.from_pydict(columns, schema=schema), table)
+        write_own(path, table.getvalue().to_pybytes(), "parquet")
         written.append(path)
     return written
 
@@ -252,7 +256,12 @@ def _run(result: StoredRun) -> dict[str, Any]:
     asked = {name: getattr(job, name) for name in ("method", "suite", "seed", "budget", "engine", "device")}
     other = {"x": result.x.tolist(), "instance": None if job.instance is None else str(job.instance)}
     given = {name: getattr(result, name) for name in RUNS if name not in asked and name not in other}
-    return {**given, **asked, **other}
+    return {name: _encodable(value) for name, value in {**given, **asked, **other}.items()}
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value; if it is text, with escapes in place of characters that UTF-8 cannot encode."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _points(result: StoredRun) -> dict[str, list[Any]]:
@@ -260,7 +269,7 @@ def _points(result: StoredRun) -> dict[str, list[Any]]:
     record = result.record
     made = record.get("evaluations", np.empty(0))
     there = ~np.isnan(made)
-    key = {name: [getattr(result, name)] * int(there.sum()) for name in KEY}
+    key = {name: [_encodable(getattr(result, name))] * int(there.sum()) for name in KEY}
     values = {name: record[name][there].tolist() if there.any() else [] for name in ("f", "violation")}
     return {**key, "evaluations": made[there].astype(np.int64).tolist(), **values}
 

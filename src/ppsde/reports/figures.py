@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files import write_own
 from ..stats import CompetitionRanks, Ecdf, Nemenyi, ScoreTable
 from .axes import Scale, frame, markers_along, objective_scale, pieces, violation_scale
 from .curves import Curves, curves, grid
@@ -93,7 +94,7 @@ def write_figures(figures: Figures, folder: Path, algorithms: tuple[str, ...]) -
     for name, plain in figures.named().items():
         drawing = with_legend(plain, algorithms)
         path = folder / f"{name}.svg"
-        path.write_text(svg_file(drawing, len(algorithms)), encoding="utf-8")
+        write_own(path, svg_file(drawing, len(algorithms)), "svg")
         written.append(path)
         if can_write_pdf():
             write_pdf(drawing, folder / f"{name}.pdf")

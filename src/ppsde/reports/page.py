@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from importlib import resources
 
 from .. import __version__
+from ..files import MADE_BY
 from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
@@ -110,6 +111,7 @@ def assemble(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        tag("meta", name="generator", content=MADE_BY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", f"{study.name}: report"),
         tag("style", Markup(style)),

@@ -12,8 +12,6 @@ tell columns apart, feasibility ignored as the printed table ignores it.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ from ..stats import Equivalence
 from .agreement import JUDGED, NEGLIGIBLE, Agreement, agreement, compared, is_telling, region_of
 from .html import Markup, listed, tag
 from .study import Study
-from .tables import ReportTable, sortable
+from .tables import ReportTable, csv_text, sortable
 
 COLUMN_OF = {  # our methods, and the columns of the published table
     "pps-de": "PPS-DE",
@@ -277,12 +275,10 @@ def agreement_line(found: Agreement) -> str:
 
 def as_csv(cells: Sequence[Comparison]) -> str:
     """Return the cells as CSV, every number in full."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     for cell in cells:
         ours = cell.ours
-        writer.writerow(
+        rows.append(
             [
                 cell.method, cell.column, cell.dimension, cell.problem, ours.runs, ours.mean, ours.std, ours.best,
                 ours.median, ours.worst, ours.feasible_share, ours.violation, cell.printed.mean, cell.printed.std,
@@ -290,7 +286,7 @@ def as_csv(cells: Sequence[Comparison]) -> str:
                 cell.judged, cell.excuse,
             ]
         )  # fmt: skip
-    return text.getvalue()
+    return csv_text(rows)
 
 
 def section(cells: Sequence[Comparison], report: str = "best") -> Markup:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ..files import MADE_BY, write_own
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
@@ -18,6 +19,7 @@ from .html import Markup, tag
 from .study import Study
 
 ECDF_ROWS = 40
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets take text that begins so for a formula
 DIGITS = 5  # significant, of a number that is shown
 
 
@@ -142,18 +144,34 @@ def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> lis
     written = []
     for name, text in files.items():
         path = folder / name
-        path.write_text(text, encoding="utf-8", newline="")
+        write_own(path, text, path.suffix[1:])
         written.append(path)
     return written
 
 
 def as_csv(table: ReportTable) -> str:
     """Return the table as CSV with a line of names."""
+    return csv_text([table.columns, *table.rows])
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV. An apostrophe before text that begins like a formula stops spreadsheets from computing it.
+
+    Examples
+    --------
+    >>> csv_text([["=1+1", -1.5, "-", "a"]])
+    "'=1+1,-1.5,-,a\\n"
+    """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    csv.writer(text, lineterminator="\n").writerows([list(map(_harmless, row)) for row in rows])
     return text.getvalue()
+
+
+def _harmless(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # readers take it for the end of a line
+    return f"'{text}" if value != "-" and value.startswith(FORMULAS) else text
 
 
 def as_tex(table: ReportTable) -> str:
@@ -221,8 +239,8 @@ def tex(value: object) -> str:
 
 
 def _tabular(kinds: str, head: list[str], lines: list[str]) -> str:
-    rows = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(rows) + "\n"
+    top = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule"]
+    return "\n".join([*top, *lines, r"\bottomrule", r"\end{tabular}", f"% {MADE_BY}"]) + "\n"
 
 
 # --- in the page --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files import write_own_picture
 from ..population import search_violation
 from ..problem import Problem
 
@@ -68,7 +69,7 @@ def draw_problem(
     f, g, h = _over(problem, centre, variables, grid[0], grid[1])
     figure = _figure(problem, variables, centre, grid, f, g, h)
     target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=150)
+    write_own_picture(target, figure)
     return target
 
 

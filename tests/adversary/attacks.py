@@ -1,0 +1,237 @@
+"""Attacks on workers: what a function may do to the process it runs in, on purpose or by accident."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+FIRST, LAST = 3, 40  # descriptors that may be the worker's own
+Attack = Callable[[], Any]  # returns the value of the point, None for the right one
+
+
+def fork_and(child: Callable[[], Any]) -> Any:
+    """Let the child do something; the value is the parent's."""
+    return child() if os.fork() == 0 else None
+
+
+def wrong() -> float:
+    return -1e9
+
+
+def raise_in_child() -> None:
+    raise RuntimeError("in the child")
+
+
+def exec_nothing() -> None:
+    os.execvp("no-such-solver", ["no-such-solver"])
+
+
+def on_each_descriptor(act: Callable[[int], Any]) -> None:
+    for descriptor in range(FIRST, LAST):
+        with suppress(OSError):
+            act(descriptor)
+
+
+def read_without_waiting(descriptor: int) -> None:
+    os.set_blocking(descriptor, False)
+    os.read(descriptor, 10_000)
+
+
+def replace_by_nothing(descriptor: int) -> None:
+    os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+
+
+def daemon() -> None:
+    """Start a process that belongs to nobody."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execvp("sleep", ["sleep", "1000"])
+        os._exit(0)
+
+
+def many_children() -> None:
+    for _ in range(30):
+        if os.fork() == 0:
+            os._exit(0)
+
+
+def threads_that_go_on() -> None:
+    for _ in range(5):
+        threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
+
+
+def later(act: Callable[[], Any], seconds: float = 0.05) -> None:
+    """Do it when another point may be at its turn."""
+    threading.Timer(seconds, act).start()
+
+
+def in_another_session() -> None:
+    subprocess.Popen(["sleep", "1000"], start_new_session=True)
+
+
+def deaf() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    time.sleep(1000)
+
+
+def group_of_its_own() -> None:
+    os.setpgid(0, 0)
+    time.sleep(1000)
+
+
+def session_of_its_own() -> None:
+    if os.getpid() != os.getpgid(0):
+        os.setsid()
+    time.sleep(1000)
+
+
+def group_told_to_end() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
+
+
+def much_memory() -> None:
+    kept = [np.ones(2**22) for _ in range(4)]
+    raise MemoryError(len(kept))
+
+
+def deep() -> None:
+    sys.setrecursionlimit(1_000_000)
+
+    def down(k: int) -> int:
+        return down(k + 1) + 1
+
+    down(0)
+
+
+class NoText(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class NoReduce(Exception):
+    def __reduce__(self) -> Any:
+        raise RuntimeError("not to be sent")
+
+
+class Pretender:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("no array")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no number")
+
+
+def raise_this(error: BaseException) -> None:
+    raise error
+
+
+def output_without_end() -> None:
+    for _ in range(200):
+        os.write(1, b"x" * 1000)
+
+
+def break_sending() -> None:
+    def nothing(*_: Any, **__: Any) -> None:
+        raise RuntimeError("broken")
+
+    socket.socket.sendall = nothing  # type: ignore[method-assign]
+
+
+def break_pickling() -> None:
+    def nothing(*_: Any, **__: Any) -> bytes:
+        return b"not a pickle"
+
+    pickle.dumps = nothing  # type: ignore[assignment]
+
+
+def inner_run() -> None:
+    import ppsde
+
+    ppsde.minimize(lambda y: float(y[0]), [(0, 1)], method="pps-de", max_evaluations=10, rng=1, workers=2)
+
+
+def pool_of_processes() -> None:
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+
+
+ATTACKS: dict[str, Attack] = {
+    "segfault": lambda: ctypes.string_at(0),
+    "exit status": lambda: os._exit(7),
+    "exit status 0": lambda: os._exit(0),
+    "sys.exit": lambda: sys.exit("done"),
+    "abort": os.abort,
+    "SIGKILL": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "SIGTERM": lambda: os.kill(os.getpid(), signal.SIGTERM),
+    "SIGINT": lambda: os.kill(os.getpid(), signal.SIGINT),
+    "SIGSTOP": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "SIGPIPE": lambda: os.kill(os.getpid(), signal.SIGPIPE),
+    "hang": lambda: time.sleep(1000),
+    "hang in C": lambda: ctypes.PyDLL(None).sleep(1000),
+    "hang in a loop": lambda: [None for _ in iter(int, 1)],
+    "deaf": deaf,
+    "keeper killed": lambda: (os.kill(os.getppid(), signal.SIGKILL), time.sleep(1000)),
+    "keeper stopped": lambda: os.kill(os.getppid(), signal.SIGSTOP),
+    "keeper told to end": lambda: os.kill(os.getppid(), signal.SIGTERM),
+    "group killed": lambda: os.killpg(0, signal.SIGKILL),
+    "group stopped": lambda: os.killpg(0, signal.SIGSTOP),
+    "group told to end": group_told_to_end,
+    "group of its own": group_of_its_own,
+    "session of its own": session_of_its_own,
+    "fork, return": lambda: fork_and(wrong),
+    "fork, raise": lambda: fork_and(raise_in_child),
+    "fork, exec": lambda: fork_and(exec_nothing),
+    "fork, exit": lambda: fork_and(lambda: sys.exit(0)),
+    "fork, hang": lambda: fork_and(lambda: time.sleep(1000)),
+    "fork, write": lambda: fork_and(lambda: on_each_descriptor(lambda fd: os.write(fd, b"x" * 100))),
+    "daemon": daemon,
+    "child with a session": in_another_session,
+    "child with a session, hang": lambda: (in_another_session(), time.sleep(1000)),
+    "many children": many_children,
+    "threads": threads_that_go_on,
+    "later: exit": lambda: later(lambda: os._exit(3)),
+    "later: write": lambda: later(lambda: on_each_descriptor(lambda fd: os.write(fd, b"x"))),
+    "descriptors written to": lambda: on_each_descriptor(lambda fd: os.write(fd, b"a line\n")),
+    "descriptors read": lambda: on_each_descriptor(read_without_waiting),
+    "descriptors closed": lambda: os.closerange(FIRST, LAST),
+    "descriptors replaced": lambda: on_each_descriptor(replace_by_nothing),
+    "descriptors made to wait for nothing": lambda: on_each_descriptor(lambda fd: os.set_blocking(fd, False)),
+    "standard output closed": lambda: os.closerange(0, 3),
+    "standard output flooded": output_without_end,
+    "no more files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0)),
+    "no more processes": lambda: resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)),
+    "no more memory": much_memory,
+    "depth": deep,
+    "environment cleared": os.environ.clear,
+    "no garbage collected": gc.disable,
+    "modules gone": lambda: sys.modules.clear(),  # the method itself could not be sent
+    "sending broken": break_sending,
+    "pickling broken": break_pickling,
+    "exception without text": lambda: raise_this(NoText()),
+    "exception that cannot be sent": lambda: raise_this(NoReduce()),
+    "exception of another kind": lambda: raise_this(GeneratorExit()),
+    "long exception": lambda: raise_this(ValueError("a" * 10**7)),
+    "value that is nothing": lambda: Pretender(),
+    "nan": lambda: float("nan"),
+    "run inside": inner_run,
+    "pool inside": pool_of_processes,
+}
