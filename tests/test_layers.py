@@ -20,6 +20,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = (
     "arrays",
     "checks",
+    "lookup",
     "streams",
     "population",
     "problem",
@@ -53,7 +54,7 @@ LAYERS = (
 
 # Those that may import less than all that lies under them.
 NARROW = {
-    "suites": {"checks", "arrays", "population", "problem", "suites"},
+    "suites": {"checks", "arrays", "lookup", "population", "problem", "suites"},
     "stats": {"stats"},
 }
 

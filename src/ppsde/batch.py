@@ -11,6 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from .algorithms import label_of
 from .checks import check_int, check_target
 from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
@@ -66,7 +67,7 @@ class BatchResult:
 def solve_batch(
     problem: Problem,
     *,
-    method: str = ...,
+    method: Any = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
     target: float | None = ...,
@@ -80,7 +81,7 @@ def solve_batch(
 def solve_batch(
     problem: Sequence[Problem],
     *,
-    method: str = ...,
+    method: Any = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
     target: float | None = ...,
@@ -93,7 +94,7 @@ def solve_batch(
 def solve_batch(
     problem: Problem | Sequence[Problem],
     *,
-    method: str = "pps-de",
+    method: Any = "pps-de",
     runs: int | Sequence[int] = 25,
     max_evaluations: int | None = None,
     target: float | None = None,
@@ -111,8 +112,8 @@ def solve_batch(
         JAX must be able to trace the function, of one point or vectorised, as it can for all built-in suites. Several
         problems share one program. If a function cannot be traced, the host engine does the runs one after another,
         with a warning that says why.
-    method : str
-        One of `ppsde.ALGORITHMS`.
+    method : str, or an algorithm
+        As for `minimize`.
     runs : int, or a sequence of run numbers
         25 means the runs 0 to 24. A run has the same result, bit for bit, whichever other runs are in the batch; on a
         CPU also whichever other problems, on a GPU only with the same problems.
@@ -162,7 +163,7 @@ def solve_batch(
     if reason is None:
         endings = program(numbers, int(seed))
     else:
-        message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
+        message = f"{label_of(method)} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         endings = [_on_the_host(request, numbers, record) for request in requests]
     compile_seconds, run_seconds = ready - began if reason is None else 0.0, time.perf_counter() - ready

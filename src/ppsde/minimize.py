@@ -36,7 +36,7 @@ def minimize(
     bounds: Any = None,
     *,
     constraints: Any = (),
-    method: str = DEFAULT,
+    method: Any = DEFAULT,
     max_evaluations: int | None = None,
     rng: Any = None,
     vectorized: bool = False,
@@ -69,8 +69,10 @@ def minimize(
     bounds : scipy Bounds, sequence of pairs (low, high), or two arrays
     constraints : scipy NonlinearConstraint, LinearConstraint, dict, or a sequence of these
         Two-sided limits and `lb == ub` (an equality) are possible. Each callable is called once per point.
-    method : str
-        One of `ppsde.ALGORITHMS`. The default, 'pps-sqp', ends a run by itself when its local searches agree.
+    method : str, or an algorithm
+        One of `ppsde.ALGORITHMS`, FILE.py:NAME, the name of an entry point of the group `ppsde.algorithms`, or an
+        algorithm itself, an object or a class. The default, 'pps-sqp', ends a run by itself when its local searches
+        agree.
     max_evaluations : int, optional
         The budget, which is never exceeded; the default is 20000 times the number of variables. It is met exactly
         unless the method ends the run before (see `tol`).
@@ -203,6 +205,8 @@ def resume(
     fun: Callable[..., Any] | Problem,
     *,
     constraints: Any = (),
+    method: Any = None,
+    options: dict[str, Any] | None = None,
     callback: Callable[[Any], Any] | None = None,
     progress: bool = False,
     workers: Any = 1,
@@ -222,6 +226,9 @@ def resume(
         The same as for `minimize`: a checkpoint contains no code.
     constraints : scipy constraints, optional
         The same as for `minimize`.
+    method, options : optional
+        Only for a method that is not in `ppsde.ALGORITHMS`, and for a rule, `options={"rule": ...}`, that is not in
+        `ppsde.RULES`: the same as for `minimize`.
     callback, progress, workers, max_time, checkpoint_every
         As for `minimize`.
 
@@ -253,7 +260,7 @@ def resume(
     77 True
     """
     _check_callback(callback)
-    stored = Checkpoint.load(path, every=checkpoint_every)
+    stored = Checkpoint.load(path, method=method, options=options, every=checkpoint_every)
     with stored.checkpoint:
         with naming(Path(path)):
             request = Request.restored(stored.about, stored.run, fun, constraints, max_time)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .algorithm import Converging, Task
-from .algorithms import make
+from .algorithms import label_of, make
 from .arrays import bits
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int, check_target
@@ -33,8 +33,8 @@ class Request:
     ----------
     problem : Problem
         With the user's variables.
-    method : str
-        One of `ppsde.ALGORITHMS`.
+    method : str, class or object
+        One of `ppsde.ALGORITHMS`, FILE.py:NAME, or an algorithm itself.
     options : mapping
         Settings of the method, by name.
     max_evaluations : int
@@ -59,7 +59,7 @@ class Request:
     """
 
     problem: Problem
-    method: str
+    method: Any
     options: Mapping[str, Any] | None = None
     max_evaluations: int | None = None
     seed: int = 0
@@ -84,7 +84,7 @@ class Request:
     @property
     def title(self) -> str:
         """Name of the problem, or of the method if a function was passed, for the display."""
-        return self.problem.name if self.named else self.method
+        return self.problem.name if self.named else label_of(self.method)
 
     @property
     def budget(self) -> int:
@@ -123,14 +123,16 @@ class Request:
             return TOL if converging else 0.0
         tol = checked_tolerance(self.tol, "tol")
         if tol > 0 and not converging:
-            raise ValueError(f"{self.method} cannot tell when it has converged: tol must be 0 or None; got {tol!r}")
+            raise ValueError(
+                f"{label_of(self.method)} cannot tell when it has converged: tol must be 0 or None; got {tol!r}"
+            )
         return tol
 
     def stored(self) -> dict[str, Any]:
         """Return the request as plain values for a checkpoint, which stores settings, budget and seed with the run."""
         problem, variables = self.problem, self.variables
         return {
-            "method": self.method,
+            "method": label_of(self.method),
             "problem": str(problem.name) if self.named else None,
             "constraint_names": _texts(problem.constraint_names) if self.named else None,
             "vectorized": bool(problem.vectorized),

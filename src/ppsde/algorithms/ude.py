@@ -29,7 +29,7 @@ from typing import Literal
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_choices, check_count, check_range
-from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, handling_of
 from ..parts.indices import place, uniform_index
 from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
@@ -44,7 +44,7 @@ from ..parts.strategies import (
     strategy_by_rate,
 )
 from ..parts.variation import binomial, rand_1
-from ..population import Keys, Population, Scores, choose, join
+from ..population import Keys, Population, choose, join
 from ..streams import Stream
 
 
@@ -75,7 +75,7 @@ class UDE:
     local_steps
         Number of trials around the best member in a generation.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     penalty_weight
         Weight of the violation in the rule "static-penalty".
     """
@@ -86,7 +86,7 @@ class UDE:
     parents: Literal["ranked-rand", "ranked-top", "best-of-three", "uniform"] = "ranked-rand"
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
     local_steps: int = 1
-    rule: str = "static-penalty"
+    rule: RuleOrName = "static-penalty"
     penalty_weight: float = 100.0
 
     def __post_init__(self) -> None:
@@ -103,7 +103,7 @@ class UDE:
         points = yield first_points(task, size_or_default(self.population_size, task, per_variable=1, least=12), rng)
         xp = namespace(points.f)
         penalty = Fixed(Penalty(xp.asarray(self.penalty_weight)))
-        fresh = penalty if self.rule == "static-penalty" else handling_of(self.rule, xp)
+        fresh = penalty if self.rule == "static-penalty" else handling_of(self.rule, xp, task)
         population, handling = first_ranked(fresh, points, rng)
         return State(
             population=population,
@@ -184,7 +184,7 @@ class Blockwise:
     def keys(self, points: Points) -> Keys:
         xp = namespace(points.f)
         blocks = [slice(k, k + self.size) for k in range(0, points.f.shape[0], self.size)]
-        keys = [self.rule.keys(Scores(points.f[block], points.violation[block])) for block in blocks]
+        keys = [self.rule.keys(points.take(block)) for block in blocks]
         first, second = (xp.concatenate(column) for column in zip(*keys, strict=True))
         return first, second
 

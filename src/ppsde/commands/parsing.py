@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..problem import Problem
-from ..suites import SUITES
-from ..suites.named import from_file, from_suite
+from ..suites.named import from_file, from_suite, split_target
 from .exit_status import WRONG
 
 
@@ -65,15 +64,11 @@ def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
 @contextmanager
 def opened(target: str, dimension: int | None = None, instance: int | str | None = None) -> Iterator[Problem]:
     """Give the problem named by `target`; inside the `with` block, modules of its file's folder can be imported."""
-    place, colon, name = target.rpartition(":")
-    if not (place and colon and name):
-        raise ValueError(f"expected FILE.py:NAME or SUITE:NAME, such as cec2017:C01; got {target!r}")
-    if place in SUITES:
-        yield from_suite(place, name, dimension, instance)
+    suite, file, name = split_target(target)
+    if suite is not None:
+        yield from_suite(suite, name, dimension, instance)
         return
-    if not place.endswith(".py"):
-        raise ValueError(f"{place!r} is neither a .py file nor a suite ({', '.join(SUITES)})")
     if dimension is not None or instance is not None:
         raise ValueError("--dimension and --instance are for problems of a suite; a file makes its own")
-    with from_file(Path(place), name) as problem:
+    with from_file(Path(str(file)), name) as problem:
         yield problem

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import secrets
 import tempfile
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .. import __version__
-from ..algorithms import DEFAULT, make
+from ..algorithms import ALGORITHMS, DEFAULT
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
@@ -27,7 +26,7 @@ from ..problem import Optimum, Problem
 from ..progress import times
 from . import exit_status
 from .parsing import command, instance, opened, settings_of
-from .text import printable, table
+from .text import plain, printable, table
 
 if TYPE_CHECKING:
     from ..result import ConstraintReport
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 ON_FAILURE = "penalise"  # unless given
 FIXED = (
-    *("method", "max_evaluations", "seed", "option", "target", "tol"),
+    *("max_evaluations", "seed", "target", "tol"),
     *("eval_timeout", "on_failure", "checkpoint"),
 )  # in a checkpoint
 REASONS_SHOWN = 3  # of failures, on the terminal
@@ -135,11 +134,23 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
     for name in FIXED:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
-    run, facts = peek(arguments.resume)
-    usual, algorithm = make(str(facts.get("method"))), cast(Any, run.algorithm)
+    method, rule = _own_code(arguments)
+    run, facts = peek(arguments.resume, method, rule)
+    algorithm = cast(Any, run.algorithm)
+    usual = ALGORITHMS.find(method or facts["method"])
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
     options = {name: value for name, value in settings.items() if value != getattr(usual, name)}
     return {"method": facts["method"], "options": options, "seed": run.seed}
+
+
+def _own_code(arguments: Namespace) -> tuple[str | None, dict[str, Any]]:
+    """Return the method and the rule to resume with: those of one's own must be named again, others must not."""
+    method, rule = arguments.method, settings_of(arguments.option)
+    if set(rule) - {"rule"}:
+        raise ValueError("--option cannot be given with --resume, but for a rule of your own: the run has its own")
+    if method is not None and method in ALGORITHMS and ALGORITHMS.package_of(method) is None:
+        raise ValueError("--method cannot be given with --resume, but for one of your own: the run has its own")
+    return method, rule
 
 
 def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
@@ -150,7 +161,8 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         "checkpoint_every": arguments.checkpoint_every,
     }
     if arguments.resume is not None:
-        return resume(arguments.resume, problem, **common)
+        method, rule = _own_code(arguments)
+        return resume(arguments.resume, problem, method=method, options=rule, **common)
 
     return minimize(
         problem,
@@ -281,20 +293,8 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
         "failures": [vars(failure) for failure in result.failures[:FAILURES_WRITTEN]],
         "history": result.history,
     }
-    plain: dict[str, Any] = _plain(data)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int) else str(value)
+    found: dict[str, Any] = plain(data)
+    return found
 
 
 def write(path: Path, data: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..evaluation.values import error_text
+from ..parts.handling import reads_constraints
 from ..population import evaluated
 from ..problem import Problem, parts_of
 from ..streams import root_key
@@ -330,8 +331,8 @@ def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
 def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]:
     """Return for each problem a function x (n, d) -> f, violation, g, h.
 
-    g and h have columns only if the algorithm has `needs_constraint_values`. Then all problems have as many as the one
-    with most constraints; added columns are 0, so they are satisfied and constant.
+    g and h have columns only if the algorithm or its rule has `needs_constraint_values`. Then all problems have as many
+    as the one with most constraints; added columns are 0, so they are satisfied and constant.
     """
     import jax
     import jax.numpy as jnp
@@ -345,7 +346,7 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
         return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
 
     widths = [0, 0]
-    if getattr(algorithm, "needs_constraint_values", False):
+    if reads_constraints(algorithm):
         point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
         shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
         widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
