@@ -111,6 +111,14 @@ def test_the_command_knows_all_of_them(
     assert json.loads(capsys.readouterr().out)[0]["upper"] == [5, 5]
 
 
+def test_a_name_that_is_given_back_is_the_packages_again() -> None:
+    before = ppsde.ALGORITHMS["jde"]
+    ppsde.ALGORITHMS["jde"] = ppsde.ALGORITHMS["shade"]
+    assert ppsde.ALGORITHMS.added("jde") is ppsde.ALGORITHMS["jde"] is ppsde.ALGORITHMS["shade"]
+    ppsde.ALGORITHMS["jde"] = before
+    assert ppsde.ALGORITHMS.added("jde") is None and ppsde.ALGORITHMS["jde"] is before
+
+
 # --- wrong input -----------------------------------------------------------------------------------------------------
 
 

@@ -113,18 +113,22 @@ class Table(MutableMapping[str, Any]):
         self._held: dict[str, Any] = dict(places)  # as given
         self._own = dict(places)
         self._ready: dict[str, Any] = {}  # as returned, of those that were looked up
+        self._original: dict[str, Any] = {}  # of the package, of those that were looked up
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._ready:
             thing, what = self._raw(name)
             self._ready[name] = self._checked(thing, what)
+            if self.added(name) is None:
+                self._original[name] = self._ready[name]
         return self._ready[name]
 
     def __setitem__(self, name: str, thing: Any) -> None:
         if not isinstance(name, str) or not name or ":" in name or "(" in name:
             raise ValueError(f"the name of a {self._kind} must be a text without ':' and '('; got {name!r}")
         ready = self.find(thing) if isinstance(thing, str) else self._checked(thing, f"{self._kind} {name!r}")
-        self._held[name], self._ready[name] = thing, ready
+        again = name in self._own and ready is self._original.get(name)  # the package's own is put back
+        self._held[name], self._ready[name] = self._own[name] if again else thing, ready
 
     def __delitem__(self, name: str) -> None:
         del self._held[name]
