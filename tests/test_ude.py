@@ -13,10 +13,10 @@ from reference.walking import assert_close, assert_same_points, follow_populatio
 from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 
 from ppsde.algorithm import Task
-from ppsde.algorithms.ude import UDE, Blockwise, State, around_the_best, with_best_replaced
+from ppsde.algorithms.ude import UDE, State, around_the_best, with_best_replaced
 from ppsde.engines.compiled import float64
 from ppsde.parts.handling import RULES
-from ppsde.parts.rules import Feasibility
+from ppsde.parts.rules import Blockwise, Feasibility
 from ppsde.parts.stochastic import Coin
 from ppsde.population import Population, Scores
 from ppsde.streams import NumpyStream, Tape

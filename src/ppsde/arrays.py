@@ -128,6 +128,8 @@ def special_functions(xp: Any) -> Any:
 
 
 def _select(condition: Array, first: Any, second: Any) -> Any:
+    if first is None and second is None:
+        return None
     if isinstance(first, tuple):
         return tuple(_select(condition, a, b) for a, b in zip(first, second, strict=True))
     if is_dataclass(first) and not isinstance(first, type):

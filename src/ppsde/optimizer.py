@@ -13,8 +13,9 @@ from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
 from .population import TOLERANCE
-from .problem import Problem, row_values
+from .problem import Problem, Units
 from .request import Request
+from .returned import row_values
 from .streams import seed_from
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Optimizer:
         tol: float | None = None,
     ) -> None:
         problem = Problem(_evaluated_by_the_caller, bounds, n_ineq=n_ineq, n_eq=n_eq, tolerance=tolerance)
+        if problem.variables is not None:
+            raise ValueError(f"bounds of an Optimizer must be finite; got {bounds!r}")
         self._counts = (int(n_ineq), int(n_eq))
         self._run = Request(
             problem,
@@ -159,7 +162,7 @@ class Optimizer:
         """The result so far, as a `scipy.optimize.OptimizeResult`."""
         from .result import Result
 
-        return Result.of(self._run.ending(), self._run.tolerance)
+        return Result.of(self._run.ending(), Units(self._run.tolerance))
 
 
 def _evaluated_by_the_caller(x: np.ndarray) -> float:

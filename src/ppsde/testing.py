@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .algorithm import Algorithm, Ask, Converging, Task
-from .arrays import bits
+from .arrays import bits, is_setting
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
@@ -86,7 +86,10 @@ def _finish(run: Run, values: Callable[[np.ndarray], FGH]) -> Run:
 def _leaves(tree: Any, path: str = "state") -> Iterator[tuple[str, Any]]:
     if is_dataclass(tree):
         for field in fields(tree):
-            yield from _leaves(getattr(tree, field.name), f"{path}.{field.name}")
+            if not is_setting(field):
+                yield from _leaves(getattr(tree, field.name), f"{path}.{field.name}")
+    elif tree is None:
+        return
     elif isinstance(tree, tuple | list):
         for k, item in enumerate(tree):
             yield from _leaves(item, f"{path}[{k}]")

@@ -33,7 +33,7 @@ from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, han
 from ..parts.indices import place, uniform_index
 from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
-from ..parts.rules import Fixed, Penalty, Points, Rule, accepts, best_of, ranking
+from ..parts.rules import Blockwise, Fixed, Penalty, Rule, accepts, best_of, ranking
 from ..parts.sizing import elapsed_share, first_points, size_or_default
 from ..parts.strategies import (
     CURRENT_TO_PBEST,
@@ -44,7 +44,7 @@ from ..parts.strategies import (
     strategy_by_rate,
 )
 from ..parts.variation import binomial, rand_1
-from ..population import Keys, Population, choose, join
+from ..population import Population, choose, join
 from ..streams import Stream
 
 
@@ -172,21 +172,6 @@ class Pairs:
     def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
         """F and CR (m,), the pair drawn with the number that would draw a cell of a memory."""
         return any_pair(self.pairs, u_cell)
-
-
-@dataclass(frozen=True)
-class Blockwise:
-    """A rule applied to each block of `size` rows separately, so that row k of every block is judged as member k."""
-
-    rule: Rule
-    size: int
-
-    def keys(self, points: Points) -> Keys:
-        xp = namespace(points.f)
-        blocks = [slice(k, k + self.size) for k in range(0, points.f.shape[0], self.size)]
-        keys = [self.rule.keys(points.take(block)) for block in blocks]
-        first, second = (xp.concatenate(column) for column in zip(*keys, strict=True))
-        return first, second
 
 
 def around_the_best(x: Array, count: int, task: Task, rng: Stream) -> Array:

@@ -330,7 +330,8 @@ def _check(snapshot: Any) -> None:
             raise CheckpointError(f"{name} must be a whole number from 0 to 2**64 - 1")
     task = snapshot.task
     try:
-        checked_tolerance(snapshot.tolerance)
+        for tolerance in np.atleast_1d(snapshot.tolerance).tolist():
+            checked_tolerance(tolerance)
     except ValueError as error:
         raise CheckpointError(str(error)) from None
     if not _is_array(task.lower, (None,)) or not _is_array(task.upper, task.lower.shape) or not len(task.lower):

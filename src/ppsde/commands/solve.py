@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
+import sys
 import tempfile
 from argparse import Namespace
 from collections import Counter
@@ -21,12 +23,14 @@ from ..algorithms import ALGORITHMS, DEFAULT
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
+from ..lookup import Table
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
+from ..parts.handling import RULES
 from ..problem import Optimum, Problem
 from ..progress import times
 from . import exit_status
-from .parsing import command, instance, opened, settings_of
-from .text import plain, printable, table
+from .parsing import command, instance, opened, settings_of, whole
+from .text import plain, print_json, printable, table
 
 if TYPE_CHECKING:
     from ..result import ConstraintReport
@@ -52,6 +56,7 @@ def add(group: Any) -> None:
         "result on standard output.\n\n" + exit_status.EXPLAINED,
         "ppsde solve beam.py:problem --seed 1",
         "ppsde solve engineering:welded-beam --json beam.json",
+        "ppsde solve engineering:welded-beam --json - --quiet | jq .fun",
         "ppsde solve cec2017:C05 --dimension 30 --method pps-de --option pbest=8",
         "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
         "ppsde solve beam.py:problem --checkpoint beam.ppsde",
@@ -59,7 +64,7 @@ def add(group: Any) -> None:
     )
     parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {DEFAULT})")
-    parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
+    parser.add_argument("--max-evaluations", type=whole, metavar="N", help="the budget (default: 20000 per variable)")
     parser.add_argument(
         "--target",
         type=float,
@@ -72,13 +77,13 @@ def add(group: Any) -> None:
         metavar="T",
         help="stop when the method has converged to T (0: never; default: 1e-8 if it can)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same result (default: drawn)")
+    parser.add_argument("--seed", type=whole, metavar="N", help="the same seed gives the same result (default: drawn)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method; may be repeated"
     )
-    parser.add_argument("--dimension", type=int, metavar="D", help="number of variables, of a suite's problem")
+    parser.add_argument("--dimension", type=whole, metavar="D", help="number of variables, of a suite's problem")
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
+    parser.add_argument("--workers", type=whole, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
     parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
     parser.add_argument("--on-failure", metavar="WHAT", help=f"penalise, retry:N or raise (default: {ON_FAILURE})")
     parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
@@ -91,7 +96,7 @@ def add(group: Any) -> None:
         help="seconds between two saves; 0 saves every generation (default: %(default)g)",
     )
     parser.add_argument("--resume", type=Path, metavar="FILE", help="resume the run that is saved there")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there; - for standard output")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the run, to .png, .svg or .pdf")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=solve)
@@ -100,7 +105,8 @@ def add(group: Any) -> None:
 def solve(arguments: Namespace) -> int:
     """Run the command and return its exit status."""
     about = _settings(arguments)
-    for path in (arguments.json, arguments.plot):
+    to_stdout = arguments.json is not None and str(arguments.json) == "-"
+    for path in (None if to_stdout else arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
     if arguments.plot is not None:
@@ -111,19 +117,45 @@ def solve(arguments: Namespace) -> int:
             result = _result(arguments, problem, about)
         except EvaluationError as raised:  # the best point until then is still worth printing
             error, result = raised, raised.result
-        print(describe(problem, result))
+        said = sys.stderr if to_stdout else sys.stdout
+        print(describe(problem, result), file=said)
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
-        print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
-        checkpoint = arguments.resume or arguments.checkpoint
-        if checkpoint is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
-            print(f"  to resume: ppsde solve {arguments.problem} --resume {checkpoint}", flush=True)
-        if arguments.json is not None:
+        print(f"\n  {about['method']}, seed {about['seed']}, {took}", file=said, flush=True)
+        if result.status in (INTERRUPTED, TIME_UP, ERROR) and (arguments.resume or arguments.checkpoint) is not None:
+            print(f"  to resume: {_resuming(arguments)}", file=said, flush=True)
+        if to_stdout:
+            print_json(as_data(problem, result, **about, seconds=result.seconds))
+        elif arguments.json is not None:
             write(arguments.json, as_data(problem, result, **about, seconds=result.seconds))
         if arguments.plot is not None:
             result.plot().savefig(arguments.plot, dpi=150)
         if error is not None:
             raise error
     return status_of(result)
+
+
+def _resuming(arguments: Namespace) -> str:
+    """Return the command that resumes the run: without what the checkpoint stores, with all else that was given."""
+    words = ["ppsde", "solve", arguments.problem, "--resume", str(arguments.resume or arguments.checkpoint)]
+    if arguments.method is not None and not is_of_the_package(arguments.method, ALGORITHMS):
+        words += ["--method", arguments.method]
+    rule = settings_of(arguments.option).get("rule")
+    if isinstance(rule, str) and not is_of_the_package(rule.partition("(")[0], RULES):
+        words += ["--option", f"rule={rule}"]
+    for name in ("dimension", "instance", "max_time", "json", "plot"):
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    if arguments.workers != 1:
+        words += ["--workers", str(arguments.workers)]
+    if arguments.checkpoint_every != CHECKPOINT_EVERY:
+        words += ["--checkpoint-every", f"{arguments.checkpoint_every:g}"]
+    return shlex.join([*words, *(["--quiet"] if arguments.quiet else [])])
+
+
+def is_of_the_package(name: str, table: Table) -> bool:
+    """Return whether a name is one of this package, and not of a file or an entry point."""
+    return name in table and table.package_of(name) is None
 
 
 def _settings(arguments: Namespace) -> dict[str, Any]:
@@ -148,7 +180,7 @@ def _own_code(arguments: Namespace) -> tuple[str | None, dict[str, Any]]:
     method, rule = arguments.method, settings_of(arguments.option)
     if set(rule) - {"rule"}:
         raise ValueError("--option cannot be given with --resume, but for a rule of your own: the run has its own")
-    if method is not None and method in ALGORITHMS and ALGORITHMS.package_of(method) is None:
+    if method is not None and is_of_the_package(method, ALGORITHMS):
         raise ValueError("--method cannot be given with --resume, but for one of your own: the run has its own")
     return method, rule
 
@@ -206,7 +238,7 @@ def describe(problem: Problem, result: Any) -> str:
         f"  objective    {result.fun:.10g}",
     ]
     if problem.optimum is not None:
-        lines.append(f"  optimum      {_against(problem.optimum, result)}")
+        lines.append(f"  optimum      {_against(problem.optimum, result, problem.maximize)}")
     lines.append(f"  violation    {result.violation:.4g}")
     failed = f", {result.n_failed:,} of them failed" if result.n_failed else ""
     lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generations{failed}")
@@ -220,11 +252,12 @@ def describe(problem: Problem, result: Any) -> str:
     return "\n".join(lines)
 
 
-def _against(optimum: Optimum, result: Any) -> str:
+def _against(optimum: Optimum, result: Any, maximised: bool) -> str:
     text = f"{optimum.value:.10g} ({optimum.status})"
     if optimum.violation > 0:
         return f"{text}, mean violation {optimum.violation:.4g}"
-    return f"{text}, gap {result.fun - optimum.value:.3g}" if result.feasible else text
+    gap = optimum.value - result.fun if maximised else result.fun - optimum.value
+    return f"{text}, gap {gap:.3g}" if result.feasible else text
 
 
 def _constraints(reports: Sequence[ConstraintReport]) -> str:
@@ -241,14 +274,15 @@ def _constraints(reports: Sequence[ConstraintReport]) -> str:
 
 
 def _variables(problem: Problem, x: np.ndarray) -> str:
-    names = problem.properties.get("variables")
-    if not isinstance(names, list | tuple) or len(names) != len(x):
-        names = [f"x[{j}]" for j in range(len(x))]
     at = [
         "at its lower bound" if v == low else "at its upper bound" if v == high else ""
         for v, low, high in zip(x, problem.lower, problem.upper, strict=True)
     ]
-    rows = [(printable(str(name)), f"{value:.10g}", note) for name, value, note in zip(names, x, at, strict=True)]
+    chosen = problem.chosen
+    rows = [
+        (printable(name), printable(value) if isinstance(value, str) else f"{value:.10g}", "" if j in chosen else at[j])
+        for j, (name, value) in enumerate(problem.named(x).items())
+    ]
     return table(("variable", "value", ""), rows, right="value")
 
 
@@ -271,6 +305,7 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
             "lower": problem.lower,
             "upper": problem.upper,
             "tolerance": problem.tolerance,
+            "maximize": problem.maximize,
             "properties": problem.properties,
             "optimum": None
             if optimum is None
@@ -280,6 +315,7 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
         "message": result.message,
         "feasible": result.feasible,
         "x": result.x,
+        "variables": problem.named(result.x),
         "fun": result.fun,
         "violation": result.violation,
         "maxcv": result.maxcv,

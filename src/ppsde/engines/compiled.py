@@ -20,7 +20,8 @@ from ..arrays import Array
 from ..evaluation.values import error_text
 from ..parts.handling import reads_constraints
 from ..population import evaluated
-from ..problem import Problem, parts_of
+from ..problem import Problem
+from ..returned import parts_of
 from ..streams import root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
@@ -89,7 +90,7 @@ class Program:
             number, lower, upper, run = row
             evaluate = together or one_of(values, number)
             traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
-            tolerance = jax.numpy.asarray([problem.tolerance for problem in problems])[number]
+            tolerance = jax.numpy.asarray(tolerances_of(problems))[number]
             return traced(lower, upper, jax.random.fold_in(key, run), tolerance)
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
@@ -351,6 +352,21 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
         shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
         widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
     return [partial(values, problem, widths) for problem in problems]
+
+
+def tolerances_of(problems: Sequence[Problem]) -> np.ndarray:
+    """Return the tolerances of problems: numbers (k,), or those of each equality (k, q) if they differ somewhere.
+
+    Columns that a problem does not have are 0, as their values are.
+    """
+    width = max(np.size(problem.tolerance) for problem in problems)
+    if all(np.ndim(problem.tolerance) == 0 for problem in problems):
+        return np.array([problem.tolerance for problem in problems])
+    width = max(width, *(problem.n_eq or 0 for problem in problems))
+    found = np.zeros((len(problems), width))
+    for row, problem in zip(found, problems, strict=True):
+        row[: problem.n_eq] = problem.tolerance
+    return found
 
 
 def why_not_traceable(problem: Problem) -> str | None:

@@ -220,6 +220,10 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "contenders", _contenders(self.algorithms, Path(self.folder)))
         object.__setattr__(self, "sources", _sources(self.suite, self.problems, Path(self.folder)))
+        for name in ("instance", "runs", "budget", "budget_per_variable", "seed", "record"):
+            object.__setattr__(self, name, _whole(getattr(self, name)))
+        if isinstance(self.dimensions, list | tuple):
+            object.__setattr__(self, "dimensions", [_whole(d) for d in self.dimensions])
         _check_dimensions(self.dimensions)
         if self.instance is not None and self.instance != "official":
             _check_int("instance", self.instance, 1, "'official' or an int")
@@ -353,6 +357,11 @@ def _check_dimensions(dimensions: Any) -> None:
         _check_int("dimensions", d, 1, "a list of ints")
     if len(set(dimensions)) < len(dimensions):
         raise ValueError(f"dimensions must differ; got {list(dimensions)}")
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole float, such as 1e4, as an int, and anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check_int(name: str, value: Any, least: int, kind: str = "an int", most: int | None = None) -> None:

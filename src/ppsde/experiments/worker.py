@@ -44,9 +44,9 @@ def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int],
     def after_generation() -> None:
         progress(before + run.evaluations)
 
-    ending = drive(run, problem, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
+    ending = drive(run, problem.searched, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
     record = thinned(ending.history, job.budget, job.record)
-    return row_of(job, number, ending, problem.tolerance, record, failed_evaluations=np.array(ending.failed, np.int64))
+    return row_of(job, number, ending, problem.units, record, failed_evaluations=np.array(ending.failed, np.int64))
 
 
 def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
@@ -57,7 +57,9 @@ def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
     import jax
 
     device = jax.devices(job.device)[0]
-    return Program(job.algorithm(), problems, job.budget, job.record, device, workers=1)
+    return Program(
+        job.algorithm(), [problem.searched for problem in problems], job.budget, job.record, device, workers=1
+    )
 
 
 def compiled_rows(
@@ -84,8 +86,8 @@ def _compiled_rows(job: Job, problem: Problem, endings: Endings) -> list[Row]:
     rows = []
     for k, run in enumerate(job.runs):
         with float64():  # a user's function may be of JAX's own, and must not fall back to 32 bits
-            ending = endings.ending(k, partial(constraints_at, problem))
-        rows.append(row_of(job, run, ending, problem.tolerance, ending.history))
+            ending = endings.ending(k, partial(constraints_at, problem.searched))
+        rows.append(row_of(job, run, ending, problem.units, ending.history))
     return rows
 
 
@@ -118,7 +120,7 @@ def probe() -> None:
     question = json.load(sys.stdin)
     output = _private_output()
     with opened(Source.from_data(question["source"]), question["dimension"], question["instance"]) as problem:
-        output.write(json.dumps(why_not_traceable(problem)).encode())
+        output.write(json.dumps(why_not_traceable(problem.searched)).encode())
         output.flush()
 
 
