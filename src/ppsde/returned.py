@@ -51,7 +51,7 @@ def parts_of(value: Any) -> tuple[Any, Any, Any]:
         if "f" not in value:
             raise MalformedValue(f"a mapping must have f, the objective; got {_short(value)}")
         value = value["f"], value.get("g"), value.get("h")
-    if isinstance(value, list) and len(value) == 3 and any(np.ndim(part) for part in value[1:]):
+    if isinstance(value, list) and len(value) == 3 and not np.ndim(value[0]) and any(map(np.ndim, value[1:])):
         raise MalformedValue("the function must return f or a tuple (f, g, h); got a list: write (f, g, h)")
     if not isinstance(value, tuple):
         return value, (), ()

@@ -139,6 +139,17 @@ def test_entry_points_take_part_in_a_study(folder: Path, monkeypatch: pytest.Mon
     assert other.job.id != one.job.id
 
 
+def test_files_named_by_options_are_those_of_the_current_folder(folder: Path) -> None:
+    (folder / "plans").mkdir()
+    (folder / "plans" / "plan.toml").write_text('algorithms = ["jde"]\nsuite = "cec2006"\nruns = 1\nbudget = 60\n')
+    argv = ["bench", "run", "plans/plan.toml", "--store", "s.db", "--quiet", "--workers", "1", "--engine", "host"]
+    argv += ["--method", "walk.py:Walk", "--option", "rule=weighed.py:Weighed(first=2.0)"]
+    assert main([*argv, "--problem", "little.py:SUITE:corner", "--problem", "mine.py:problem"]) == 0
+    with Store("s.db") as store:
+        found = [(run.algorithm, run.problem, run.ok) for run in store.results()]
+    assert found == [("walk.py:Walk", "corner", True), ("walk.py:Walk", "mine.py:problem", True)]
+
+
 class Nowhere:
     """No algorithm."""
 

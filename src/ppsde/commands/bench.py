@@ -122,11 +122,13 @@ def run(arguments: Namespace) -> int:
 def _changes(arguments: Namespace) -> dict[str, Any]:
     """Return the keys of a plan that the options give."""
     settings = settings_of(arguments.option)
+    if isinstance(settings.get("rule"), str):
+        settings["rule"] = _from_here(settings["rule"])
     if settings and not arguments.method:
         raise ValueError("--option needs --method: it is a setting of the methods named there")
     given = {
-        "algorithms": arguments.method and [{"method": name, "options": settings} for name in arguments.method],
-        "suite": arguments.suite,
+        "algorithms": arguments.method and [{"method": _from_here(m), "options": settings} for m in arguments.method],
+        "suite": arguments.suite and _from_here(arguments.suite),
         "problems": arguments.problem and [_from_here(text) for text in arguments.problem],
         "dimensions": arguments.dimension,
         "instance": arguments.instance,
@@ -148,9 +150,9 @@ def _changes(arguments: Namespace) -> dict[str, Any]:
 
 
 def _from_here(text: str) -> str:
-    """Return the problem with its file relative to the current folder, not to the folder of the plan."""
-    place, colon, name = text.rpartition(":")
-    return f"{Path(place).absolute()}:{name}" if colon and place.endswith(".py") else text
+    """Return FILE.py:NAME with the file relative to the current folder, not to the folder of the plan."""
+    file, found, name = text.partition(".py:")
+    return f"{Path(file).absolute()}.py:{name}" if found else text
 
 
 def _shard(text: str) -> tuple[int, int]:
