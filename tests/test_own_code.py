@@ -165,6 +165,16 @@ def test_a_broken_entry_point_stops_no_listing(
     assert found["cec2017"] is None and "must be a ppsde.suites.Suite" in found["bad"]
 
 
+def test_a_broken_entry_point_stops_no_checkpoint_and_no_plan(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ppsde.experiments import Plan
+
+    own_code.installed(folder, "broken", "[ppsde.algorithms]\ntorn = gone:Thing\n")
+    monkeypatch.syspath_prepend(str(folder))
+    solved("walk.py:Walk", checkpoint="a.ck", callback=stop)
+    assert ppsde.resume("a.ck", fun, method="walk.py:Walk").nfev == 400
+    assert Plan([ppsde.ALGORITHMS["jde"]], suite="engineering").contenders[0].method == "jde"
+
+
 def test_a_name_of_this_package_goes_before_an_entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_code.installed(folder, "rival", "[ppsde.algorithms]\njde = walk:Walk\n")
     monkeypatch.syspath_prepend(str(folder))
@@ -300,6 +310,12 @@ def test_the_same_code_in_another_folder_has_the_same_digest(tmp_path: Path) -> 
         (tmp_path / name / "shared_by_all.py").write_text("")
         digests.append(code_digest(tmp_path / name / "problems" / "a.py", roots_in(tmp_path / name)))
     assert digests[0] == digests[1] != code_digest(tmp_path / "here" / "problems" / "a.py")
+
+
+def test_this_package_inside_the_folder_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import ppsde\nfrom ppsde.problem import Problem\n")
+    above = Path(ppsde.__file__).parents[1]
+    assert [file.name for file in imported_files(tmp_path / "a.py", [str(above)])] == ["a.py"]
 
 
 def test_installed_packages_inside_the_folder_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

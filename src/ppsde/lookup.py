@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -174,14 +175,18 @@ class Table(MutableMapping[str, Any]):
         distribution = found[name][0].dist
         return "unknown" if distribution is None else f"{distribution.name} {distribution.version}"
 
-    def _entry_points(self) -> dict[str, list[Any]]:
-        from importlib.metadata import entry_points
+    def known(self) -> Iterator[tuple[str, Any]]:
+        """Yield name and thing of all that can be loaded: a broken package of someone else stops nothing here."""
+        for name in self:
+            try:
+                thing = self[name]
+            except ValueError:
+                continue
+            yield name, thing
 
-        found: dict[str, list[Any]] = {}
-        for entry in entry_points(group=self._group):
-            if entry.value not in (other.value for other in found.get(entry.name, [])):
-                found.setdefault(entry.name, []).append(entry)
-        return found
+    def _entry_points(self) -> Mapping[str, list[Any]]:
+        folders = tuple((folder, _changed(folder)) for folder in sys.path)
+        return _entry_points_of(self._group, folders)
 
     def _raw(self, name: str) -> tuple[Any, str]:
         """Return the thing of a name, not checked, and what to call it in messages."""
@@ -203,6 +208,25 @@ class Table(MutableMapping[str, Any]):
             return entries[0].load(), what
         except Exception as error:  # of a package that someone else has written
             raise ValueError(f"{what} cannot be loaded: {in_words(error)}") from error
+
+
+def _changed(folder: str) -> int:
+    try:
+        return Path(folder or ".").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _entry_points_of(group: str, folders: tuple[tuple[str, int], ...]) -> Mapping[str, list[Any]]:
+    """Return the entry points of a group by name; `folders` is `sys.path`, with the time of the last change of each."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, list[Any]] = {}
+    for entry in entry_points(group=group):
+        if entry.value not in (other.value for other in found.get(entry.name, [])):
+            found.setdefault(entry.name, []).append(entry)
+    return found
 
 
 def _shown(thing: Any) -> str:
@@ -401,6 +425,8 @@ def _imports(file: Path, package: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _resolved(name: tuple[str, ...], roots: Sequence[str]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Yield the files of a module and of the packages it is in, each with its package, as far as `roots` have them."""
     search: Sequence[str] = roots
+    if name[0] == __package__:
+        return  # this package is known by its version and by the settings of its methods
     for k, part in enumerate(name):
         spec: ModuleSpec | None = PathFinder.find_spec(part, list(search))
         if spec is None:

@@ -222,7 +222,7 @@ def _compare_versions(made_with: Any) -> None:
 
 def _name_of(algorithm: Any) -> str | None:
     """Return the name of the algorithm, or of one that has only other settings; None if it is not in the table."""
-    same = [name for name, known in ALGORITHMS.items() if type(known) is type(algorithm)]
+    same = [name for name, known in ALGORITHMS.known() if type(known) is type(algorithm)]
     equal = [name for name in same if ALGORITHMS[name] == algorithm]
     return next(iter(equal or same), None)
 

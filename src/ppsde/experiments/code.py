@@ -48,8 +48,8 @@ def method_of(thing: Any, folder: Path) -> tuple[Named, dict[str, Any]]:
     kind = thing if isinstance(thing, type) else type(thing)
     algorithm = ALGORITHMS.find(thing)
     settings = {} if isinstance(thing, type) else {entry.name: getattr(algorithm, entry.name) for entry in fields(kind)}
-    for name in ALGORITHMS:
-        if ALGORITHMS.added(name) is None and type(ALGORITHMS[name]) is kind:
+    for name, known in ALGORITHMS.known():
+        if ALGORITHMS.added(name) is None and type(known) is kind:
             return Named(name, name), settings
     return Named.of(kind, ALGORITHMS, folder, f"algorithm {kind.__name__}"), settings
 

@@ -296,7 +296,8 @@ def _contenders(algorithms: Any, folder: Path) -> tuple[Contender, ...]:
         if one.name in by_name:
             raise ValueError(f"algorithms must have names of their own; {one.name!r} is given twice")
         by_name[one.name] = one
-        twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()))), one)
+        places = sorted(one.places.items())
+        twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()), places)), one)
         if twin is not one:
             raise ValueError(f"algorithms {twin.name!r} and {one.name!r} are the same: method and every setting agree")
     return found
