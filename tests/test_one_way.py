@@ -98,6 +98,10 @@ def test_status_as_json_and_a_report_without_a_name(tmp_path: Path, capsys: pyte
     assert f"written: {tmp_path / 's.html'}" in capsys.readouterr().out
     assert (tmp_path / "s.html").read_text().startswith("<!")
     assert main(["bench", "status", str(tmp_path / "s.db")]) == 0, "the store is as it was"
+    (tmp_path / "s.db").rename(tmp_path / "t.html")
+    assert main(["bench", "report", str(tmp_path / "t.html")]) == 2
+    assert "t.html; give -o, the page to write" in capsys.readouterr().err
+    assert main(["bench", "status", str(tmp_path / "t.html")]) == 0, "nor is a store overwritten"
 
 
 # --- spellings -------------------------------------------------------------------------------------------------------

@@ -48,7 +48,8 @@ def test_minimize_builds_the_problem_that_a_user_would(given: dict[str, Any]) ->
         return float(((x - shift) ** 2).sum())
 
     bounds = [(1, 5), (0.1, 4)]
-    same(ppsde.minimize(fun, bounds, **SMALL, **given), ppsde.minimize(ppsde.Problem(fun, bounds, **given), **SMALL))
+    quick: dict[str, Any] = {"max_evaluations": 200, "rng": 1, "method": "jde"}
+    same(ppsde.minimize(fun, bounds, **quick, **given), ppsde.minimize(ppsde.Problem(fun, bounds, **given), **quick))
 
 
 def test_a_problem_is_not_given_twice_what_it_has() -> None:
@@ -162,7 +163,7 @@ def test_every_allowed_value_has_the_same_share_of_the_first_points() -> None:
 )
 def test_variables_without_bounds_are_found(bounds: Any, best: list[float]) -> None:
     size = np.abs(best)
-    result = ppsde.minimize(lambda x: float((((x - best) / size) ** 2).sum()), bounds, max_evaluations=6000, rng=1)
+    result = ppsde.minimize(lambda x: float((((x - best) / size) ** 2).sum()), bounds, max_evaluations=1000, rng=1)
     np.testing.assert_allclose(result.x, best, rtol=1e-3)
     lower, upper = box(bounds)
     assert (result.population.x >= lower).all() and (result.population.x <= upper).all()
@@ -180,6 +181,7 @@ def test_the_transformation_of_open_bounds_is_the_documented_one() -> None:
     assert ends[0].tolist()[1] == 2.0 and ends[0].tolist()[3] == -50.0
 
 
+@pytest.mark.slow
 def test_kinds_of_variables_are_compiled_too() -> None:
     pytest.importorskip("jax")
     problem = ppsde.Problem(

@@ -53,7 +53,6 @@ def test_a_real_study_from_plan_to_report(tmp_path: Path, capsys: pytest.Capture
     ("argv", "words"),
     [
         (["report", "TMP/none.db", "-o", "TMP/r.html"], "there is no store"),
-        (["report", "TMP/study.db"], "-o/--output"),
         (["report", "TMP/study.db", "-o", "TMP/no/r.html"], "No such file"),
         (["report", "TMP/study.db", "-o", "TMP/r.html", "--plan", "9"], "plan must be a number from 1 to 1"),
         (["export", "TMP/study.db", "--format", "xls", "-o", "TMP/out"], "format must be one of"),

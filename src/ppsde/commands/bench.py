@@ -257,6 +257,8 @@ def report(arguments: Namespace) -> int:
     found = tables(study, findings, figures)
     compared = published.section(published.comparisons(study))
     output = arguments.output or arguments.store.with_suffix(".html")
+    if arguments.output is None and output == arguments.store:
+        raise ValueError(f"the store is called {arguments.store}; give -o, the page to write")
     output.write_text(assemble(study, findings, figures, found, compared), encoding="utf-8")
     print(printable(findings.headline))
     for text in findings.caveats:
