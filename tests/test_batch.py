@@ -92,7 +92,7 @@ def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatc
 
 
 def test_calls_of_any_size_full_or_not_make_the_same_runs(monkeypatch):
-    quick = {"method": "jde", "runs": 4, "seed": 3, **QUICK}  # the quickest to compile
+    quick = {"method": "jde", "runs": 4, "rng": 3, **QUICK}  # the quickest to compile
     wide = ppsde.solve_batch(C05, **quick)
     batch._program.cache_clear()
     monkeypatch.setattr(compiled, "IN_A_ROW", 1)  # every call is full
@@ -241,7 +241,7 @@ def test_a_shrinking_population_meets_the_budget_exactly_compiled(monkeypatch):
         ({"runs": 0}, "runs must be"),
         ({"runs": [-1]}, "run numbers"),
         ({"runs": 2.5}, "runs must be"),
-        ({"seed": -1}, "seed must be an int >= 0; got -1"),
+        ({"rng": -1}, "rng must be an int >= 0; got -1"),
         ({"record": 0}, "record must be an int >= 1; got 0"),
         ({"max_evaluations": 0}, "max_evaluations must be an int >= 1; got 0"),
         ({"method": "nonsense"}, "unknown method"),
