@@ -260,7 +260,7 @@ def test_runs_side_by_side_end_each_for_itself(monkeypatch: pytest.MonkeyPatch) 
     from ppsde.engines import compiled
 
     problem = ppsde.Problem(fun, BOX)
-    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "runs": 4, "seed": 1, "target": 1.5}
+    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "runs": 4, "rng": 1, "target": 1.5}
     after = ppsde.solve_batch(problem, **common)
     monkeypatch.setattr(compiled, "goes_aside", lambda device: True)
     monkeypatch.setattr(compiled, "SIDE_BY_SIDE", 4)
