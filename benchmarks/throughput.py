@@ -54,7 +54,7 @@ def main() -> None:
         for runs in map(int, arguments.runs.split(",")):
             batch = partial(ppsde.solve_batch, problem, runs=runs, max_evaluations=budget, record=1, device=device)
             compile_seconds = batch().compile_seconds
-            seconds = batch(seed=1).run_seconds
+            seconds = batch(rng=1).run_seconds
             total = runs * budget
             aside = goes_aside(device)
             width = min(runs, width_of([problem], aside)) if aside else 1

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import ppsde
-from ppsde.algorithms import ALGORITHMS, Setting, Table, _parameters, settings_of
+from ppsde.algorithms import ALGORITHMS, Setting, _parameters, settings_of
+from ppsde.lookup import Table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -40,9 +41,9 @@ def test_every_name_has_an_algorithm_with_its_default_settings() -> None:
 
 
 def test_a_table_is_a_mapping_to_which_one_may_add() -> None:
-    table = Table({"jde": "jde:JDE"})
+    table = Table("thing", "ppsde.things", {"jde": "jde:JDE"}, "ppsde.algorithms", lambda thing, what: thing)
     table["mine"] = mine = object()
-    assert list(table) == ["jde", "mine"] and table["mine"] is mine and repr(table) == "<algorithms: jde, mine>"
+    assert list(table) == ["jde", "mine"] and table["mine"] is mine and repr(table) == "<things: jde, mine>"
     del table["mine"]
     assert "mine" not in table and table.get("mine") is None
     with pytest.raises(KeyError, match="mine"):

@@ -30,7 +30,7 @@ QUICK = {"max_evaluations": 3000, "record": 10}
 
 @pytest.fixture(scope="module")
 def together():
-    return ppsde.solve_batch([C05, C14], runs=4, seed=3, **LONG)
+    return ppsde.solve_batch([C05, C14], runs=4, rng=3, **LONG)
 
 
 def test_a_batch_has_a_row_per_run_and_meets_the_budget_exactly(together):
@@ -68,7 +68,7 @@ def test_the_record_follows_the_best_and_ends_with_it(together):
 
 
 def test_a_run_is_the_same_alone_and_beside_other_problems(together):
-    alone = ppsde.solve_batch(C05, runs=[2], seed=3, **LONG)
+    alone = ppsde.solve_batch(C05, runs=[2], rng=3, **LONG)
     assert bits(alone.x[0]) == bits(together[0].x[2]) and alone.f[0] == together[0].f[2]
     for name, column in alone.record.items():
         assert bits(column[0]) == bits(together[0].record[name][2]), name
@@ -96,7 +96,7 @@ def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatc
 
 
 def test_calls_of_any_size_full_or_not_make_the_same_runs(monkeypatch):
-    quick = {"method": "jde", "runs": 4, "seed": 3, **QUICK}  # the quickest to compile
+    quick = {"method": "jde", "runs": 4, "rng": 3, **QUICK}  # the quickest to compile
     wide = ppsde.solve_batch(C05, **quick)
     batch._program.cache_clear()
     monkeypatch.setattr(compiled, "IN_A_ROW", 1)  # every call is full
@@ -106,9 +106,9 @@ def test_calls_of_any_size_full_or_not_make_the_same_runs(monkeypatch):
 
 
 def test_a_second_call_compiles_nothing(together):
-    ppsde.solve_batch([C05, C14], runs=1, seed=3, **LONG)
+    ppsde.solve_batch([C05, C14], runs=1, rng=3, **LONG)
     misses = batch._program.cache_info().misses
-    again = ppsde.solve_batch([C05, C14], runs=4, seed=3, **LONG)
+    again = ppsde.solve_batch([C05, C14], runs=4, rng=3, **LONG)
     assert batch._program.cache_info().misses == misses
     assert bits(again[0].x) == bits(together[0].x)
 
@@ -170,7 +170,7 @@ def test_a_function_of_one_point_is_mapped_over_the_rows():
         [(-5.0, 5.0)] * 3,
         vectorized=True,
     )
-    one, many = (ppsde.solve_batch(p, method="jde", runs=2, max_evaluations=2000, seed=1) for p in (point, rows))
+    one, many = (ppsde.solve_batch(p, method="jde", runs=2, max_evaluations=2000, rng=1) for p in (point, rows))
     np.testing.assert_allclose(one.f, many.f, rtol=1e-9)
     assert one.feasible.all()
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_traced_runs_on_the_host_engine_with_a_warning():
 
     problem = ppsde.Problem(lambda x: (math.exp(x[0]) + x[1] ** 2, [0.5 - x[0]], []), [(-5.0, 5.0)] * 2)
     with pytest.warns(RuntimeWarning, match="the host engine is used: JAX cannot trace its function"):
-        result = ppsde.solve_batch(problem, runs=3, max_evaluations=2000, record=10, seed=5)
+        result = ppsde.solve_batch(problem, runs=3, max_evaluations=2000, record=10, rng=5)
     assert result.feasible.all() and result.f == pytest.approx(math.exp(0.5), rel=1e-3)
     assert (result.evaluations == 2000).all() and result.record["f"].shape == (3, 10)
     assert (result.record["f"][:, -1] == result.f).all()
@@ -245,7 +245,7 @@ def test_a_shrinking_population_meets_the_budget_exactly_compiled(monkeypatch):
         ({"runs": 0}, "runs must be"),
         ({"runs": [-1]}, "run numbers"),
         ({"runs": 2.5}, "runs must be"),
-        ({"seed": -1}, "seed must be an int >= 0; got -1"),
+        ({"rng": -1}, "rng must be an int >= 0; got -1"),
         ({"record": 0}, "record must be an int >= 1; got 0"),
         ({"max_evaluations": 0}, "max_evaluations must be an int >= 1; got 0"),
         ({"method": "nonsense"}, "unknown method"),

@@ -10,7 +10,7 @@ from reference.small_problems import PROBLEMS, end_of, states_of
 from reference.walking import assert_answers_the_best_of, assert_same_points, follow_population, walk_together
 
 from ppsde.algorithms.code_de import CoDE, State
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 
 GENERATIONS = 30
 VARIED = ("inequalities", "equalities")  # on which every rule is tried
@@ -51,7 +51,7 @@ def test_the_members_of_a_population_never_get_worse_by_the_feasibility_rule() -
         assert all(later <= earlier for earlier, later in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("rule", [name for name in TECHNIQUES if name != "feasibility"])
+@pytest.mark.parametrize("rule", [name for name in RULES if name != "feasibility"])
 def test_every_rule_can_be_set_and_leads_another_way(rule: str) -> None:
     assert any(end(rule, problem) != end("feasibility", problem) for problem in VARIED)
 

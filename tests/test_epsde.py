@@ -14,7 +14,7 @@ from reference.walking import Walk, assert_same_points, follow_population, walk_
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts
 
 from ppsde.algorithms.epsde import COMBINATIONS, CR_POOL, EPSDE, F_POOL, State, Winners
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 
 SMALL: dict[str, Any] = {"population_size": 10}
 BUDGET = 10 * 60 + 3  # the last generation is cut
@@ -55,7 +55,7 @@ def test_no_setting_is_forgotten() -> None:
     assert tried(ALTERNATIVES) | {"rule"} == settings_of(EPSDE)
 
 
-@pytest.mark.parametrize("rule", TECHNIQUES)
+@pytest.mark.parametrize("rule", RULES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
     feasible_best_of(EPSDE(**SMALL, rule=rule), "inequalities", 1500)
 

@@ -125,7 +125,7 @@ def test_a_point_that_fails_costs_itself_alone_on_every_front(name: str, tmp_pat
 
     told = asked_and_told(fun)
     with pytest.warns(RuntimeWarning, match="the host engine is used"):
-        batch = ppsde.solve_batch(ppsde.Problem(fun, BOUNDS), runs=1, max_evaluations=BUDGET, seed=SEED)
+        batch = ppsde.solve_batch(ppsde.Problem(fun, BOUNDS), runs=1, max_evaluations=BUDGET, rng=SEED)
     assert bits(told.x) == bits(called.x) == bits(batch.x[0]) and told.n_failed == called.n_failed
     row = rows[f"corner {name}"]
     assert row.status == "ok" and bits(row.arrays["x"]) == bits(called.x)
@@ -144,7 +144,7 @@ def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_
         "minimize in workers": lambda: ppsde.minimize(
             problem, method="pps-de", max_evaluations=BUDGET, rng=SEED, workers=2
         ),
-        "solve_batch": lambda: ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, seed=SEED),
+        "solve_batch": lambda: ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, rng=SEED),
         "evaluate": lambda: problem.evaluate([[0.0, 0.0, 0.0]]),
     }
     for front, call in fronts.items():
@@ -167,7 +167,7 @@ def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
     problem = ppsde.Problem(lambda x: fun(np.asarray(x)), BOUNDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        batch = ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, seed=SEED)
+        batch = ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, rng=SEED)
     assert batch.evaluations.tolist() == [100, 100] and np.isinf(batch.violation).all()
     row = rows[f"always {name}"]
     assert row.status == "failed" and row.message == f"every evaluation failed (100); the first with {words}"

@@ -16,7 +16,7 @@ from reference.walking import Walk, assert_close, assert_same_points, follow_pop
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.algorithms.jde import JDE, State
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 from ppsde.streams import NumpyStream
 
 SMALL: dict[str, Any] = {"population_size": 12}
@@ -63,7 +63,7 @@ def test_no_setting_is_forgotten() -> None:
     assert tried(ALTERNATIVES) | {"rule"} == settings_of(JDE)
 
 
-@pytest.mark.parametrize("rule", TECHNIQUES)
+@pytest.mark.parametrize("rule", RULES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
     feasible_best_of(JDE(**SMALL, rule=rule), "inequalities", 1500)
 

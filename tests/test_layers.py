@@ -21,11 +21,13 @@ LAYERS = (
     "arrays",
     "checks",
     "files",
+    "lookup",
     "streams",
     "population",
-    "problem",
+    "returned",
     "constraints",
     "variables",
+    "problem",
     "algorithm",
     "parts",
     "algorithms",
@@ -54,7 +56,7 @@ LAYERS = (
 
 # Those that may import less than all that lies under them.
 NARROW = {
-    "suites": {"checks", "arrays", "files", "population", "problem", "suites"},
+    "suites": {"checks", "arrays", "files", "lookup", "population", "problem", "suites"},
     "stats": {"stats"},
 }
 

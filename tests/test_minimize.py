@@ -210,7 +210,8 @@ def test_without_a_budget_the_competition_rule_holds():
     [
         ({"bounds": [(1.0, 0.0), (0.0, 1.0)]}, "variable 0 has (1.0, 0.0)"),
         ({"bounds": [(0.0, np.nan), (0.0, 1.0)]}, "variable 0 has (0.0, nan)"),
-        ({"bounds": [(0.0, np.inf), (0.0, 1.0)]}, "finite"),
+        ({"bounds": [(np.inf, np.inf), (0.0, 1.0)]}, "numbers, None or infinite; variable 0 has (inf, inf)"),
+        ({"bounds": [None, (0.0, 1.0)]}, "bounds of variable 0 must be a pair (low, high), unless it has choices"),
         ({"bounds": [1.0, 2.0, 3.0]}, "shape (3,)"),
         ({"bounds": [(1j, 2.0)]}, "complex"),
         ({"bounds": []}, "bounds"),

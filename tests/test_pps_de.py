@@ -25,11 +25,13 @@ from reference.walking import (
     walk_together,
 )
 
+import ppsde
 from ppsde.algorithm import Task
 from ppsde.algorithms import ALGORITHMS
 from ppsde.algorithms.pps_de import PPSDE, PUBLISHED, Cycle, State, around, is_near_miss, nearer, violate_alike
 from ppsde.engines.run import Run
 from ppsde.population import Population
+from ppsde.testing import CONTRACT, check_numpy_and_jax_agree_step_by_step
 
 # PPS-DE and its literal version, fed the same draws, must go the same way, point by point.
 
@@ -253,7 +255,7 @@ def end(options: dict[str, Any], problem: str) -> list[list[float]]:
 
 def test_no_setting_is_forgotten() -> None:
     """A new setting needs a line in the table of numbers, or choices of its own."""
-    assert tried(alternatives()) == settings_of(PPSDE)
+    assert tried(alternatives()) | {"rule"} == settings_of(PPSDE)
 
 
 def test_the_published_reading_has_none_of_the_additions() -> None:
@@ -421,3 +423,36 @@ def test_every_distance_has_its_turn() -> None:
 )
 def test_points_violate_alike_if_they_are_infeasible_by_the_same_amount(rows: list[Any], alike: bool) -> None:
     assert bool(violate_alike(points(*rows))) is alike
+
+
+# Another rule in place of push and pull
+
+
+def test_the_stage_can_be_given_another_rule_and_no_rule_changes_nothing() -> None:
+    task = {"max_evaluations": 900, "rng": 3, "method": "pps-de"}
+
+    def fun(x: np.ndarray) -> Any:
+        return float((x - 2).sum() ** 2 + x[0]), [1 - x[0] * x[1]], [x[0] + x[1] - 3]
+
+    usual = ppsde.minimize(fun, [(0, 5)] * 3, **task)
+    assert ppsde.minimize(fun, [(0, 5)] * 3, options={"rule": None}, **task).x.tolist() == usual.x.tolist()
+    for rule in ("feasibility", "stochastic-ranking", "ensemble"):
+        other = ppsde.minimize(fun, [(0, 5)] * 3, options={"rule": rule}, **task)
+        assert other.x.tolist() != usual.x.tolist() and other.nfev == 900, rule
+    with pytest.raises(ValueError, match="unknown rule 'pull'"):
+        PPSDE(rule="pull")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["epsilon", "stochastic-ranking"])
+def test_with_another_rule_the_contract_holds(rule: str) -> None:
+    settings = PPSDE(rule=rule, population_size=12, patience=3)
+    for check in CONTRACT:
+        if "jax" not in check.__name__ and "compiled" not in check.__name__ and "easy" not in check.__name__:
+            check(settings)
+
+
+@pytest.mark.slow
+def test_with_another_rule_numpy_and_jax_agree() -> None:
+    pytest.importorskip("jax")
+    check_numpy_and_jax_agree_step_by_step(PPSDE(rule="epsilon-quantile", population_size=8, patience=2))

@@ -13,7 +13,7 @@ import pytest
 
 from ppsde.algorithms import ALGORITHMS
 from ppsde.cli import main
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -42,7 +42,7 @@ def files_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     """A folder to import files of a page from; modules, and names in tables, that an example adds are removed again."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = [(table, set(table)) for table in (ALGORITHMS, TECHNIQUES)]
+    before = [(table, set(table)) for table in (ALGORITHMS, RULES)]
     yield tmp_path
     for table, names in before:
         for name in set(table) - names:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ppsde
+from ppsde.problem import Units
 from ppsde.progress import duration
 from ppsde.result import constraint_reports
 
@@ -15,7 +16,7 @@ BOX = [(-5.0, 5.0)] * 2
 
 
 def test_reports_on_constraints_by_hand() -> None:
-    reports = constraint_reports(np.array([-3.0, 0.25, -5e-5, 0.0]), np.array([0.3, -5e-5]), 1e-4, None)
+    reports = constraint_reports(np.array([-3.0, 0.25, -5e-5, 0.0]), np.array([0.3, -5e-5]), Units(1e-4), None)
     assert [(r.name, r.kind) for r in reports] == [
         ("g[0]", "inequality"),
         ("g[1]", "inequality"),
@@ -34,7 +35,7 @@ def test_reports_on_constraints_by_hand() -> None:
 def test_an_inequality_is_active_up_to_the_tolerance_itself() -> None:
     tolerance = 0.25
     g = np.array([-tolerance, np.nextafter(-tolerance, -1.0)])
-    assert [r.active for r in constraint_reports(g, np.empty(0), tolerance, None)] == [True, False]
+    assert [r.active for r in constraint_reports(g, np.empty(0), Units(tolerance), None)] == [True, False]
 
 
 def test_maxcv_is_the_largest_violation_and_violation_is_their_sum() -> None:

@@ -13,7 +13,7 @@ from reference.small_problems import PROBLEMS, end_of, feasible_best_of, states_
 from reference.walking import Walk, assert_close, assert_same_points, follow_population, walk_together
 
 from ppsde.algorithms.sade import History, SaDE, State
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 
 # SaDE beside its literal version, and what is its own: strategies by success, CR by medians.
 
@@ -65,7 +65,7 @@ def test_no_setting_is_forgotten() -> None:
     assert tried(ALTERNATIVES) | {"rule"} == settings_of(SaDE)
 
 
-@pytest.mark.parametrize("rule", TECHNIQUES)
+@pytest.mark.parametrize("rule", RULES)
 def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
     feasible_best_of(SaDE(**SMALL, rule=rule), "inequalities", 1500)
 

@@ -218,7 +218,7 @@ def test_a_compiled_run_converges_after_the_same_number_of_generations() -> None
     result = ppsde.minimize(fun, BOX, method=NAME, rng=1, backend="jax", **QUICK)
     assert result.status == CONVERGED and result.limited_by == "tol" and result.success
     assert result.nfev == CONVERGED_AT == result.history["evaluations"][-1] and result.nit == STEPS
-    batch = ppsde.solve_batch(ppsde.Problem(fun, BOX), method=NAME, runs=3, seed=1, **QUICK)
+    batch = ppsde.solve_batch(ppsde.Problem(fun, BOX), method=NAME, runs=3, rng=1, **QUICK)
     assert bits(batch.x[0]) == bits(result.x) and (batch.status == CONVERGED).all()
     assert (batch.evaluations == CONVERGED_AT).all() and np.isnan(batch.record["f"][:, -1]).all()
 
@@ -227,9 +227,9 @@ def test_a_compiled_run_ends_with_the_request_that_reaches_the_target() -> None:
     pytest.importorskip("jax")
     problem = ppsde.Problem(fun, BOX)
     common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "record": BUDGET // 100}
-    without = ppsde.solve_batch(problem, runs=4, seed=1, **common)
+    without = ppsde.solve_batch(problem, runs=4, rng=1, **common)
     target = 1.5
-    batch = ppsde.solve_batch(problem, runs=4, seed=1, target=target, **common)
+    batch = ppsde.solve_batch(problem, runs=4, rng=1, target=target, **common)
     generations = [int(np.flatnonzero((f <= target) & (v == 0))[0]) for f, v in _along(without)]
     assert batch.evaluations.tolist() == [100 * (k + 1) for k in generations]  # jDE has 100 members
     assert (batch.status == TARGET).all() and (batch.f <= target).all() and batch.feasible.all()
@@ -260,7 +260,7 @@ def test_runs_side_by_side_end_each_for_itself(monkeypatch: pytest.MonkeyPatch) 
     from ppsde.engines import compiled
 
     problem = ppsde.Problem(fun, BOX)
-    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "runs": 4, "seed": 1, "target": 1.5}
+    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "runs": 4, "rng": 1, "target": 1.5}
     after = ppsde.solve_batch(problem, **common)
     monkeypatch.setattr(compiled, "goes_aside", lambda device: True)
     monkeypatch.setattr(compiled, "SIDE_BY_SIDE", 4)

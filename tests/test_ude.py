@@ -13,10 +13,10 @@ from reference.walking import assert_close, assert_same_points, follow_populatio
 from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 
 from ppsde.algorithm import Task
-from ppsde.algorithms.ude import UDE, Blockwise, State, around_the_best, with_best_replaced
+from ppsde.algorithms.ude import UDE, State, around_the_best, with_best_replaced
 from ppsde.engines.compiled import float64
-from ppsde.parts.handling import TECHNIQUES
-from ppsde.parts.rules import Feasibility
+from ppsde.parts.handling import RULES
+from ppsde.parts.rules import Blockwise, Feasibility
 from ppsde.parts.stochastic import Coin
 from ppsde.population import Population, Scores
 from ppsde.streams import NumpyStream, Tape
@@ -83,7 +83,7 @@ def test_every_setting_makes_a_difference(options: dict[str, Any]) -> None:
     assert any(end(options, problem) != end({}, problem) for problem in VARIED)
 
 
-@pytest.mark.parametrize("rule", [name for name in TECHNIQUES if name != "static-penalty"])
+@pytest.mark.parametrize("rule", [name for name in RULES if name != "static-penalty"])
 def test_every_rule_can_be_set_and_leads_another_way(rule: str) -> None:
     assert end({"rule": rule}, "inequalities") != end({}, "inequalities")
 

@@ -9,7 +9,7 @@ from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 import ppsde
 from ppsde.arrays import bits
 from ppsde.evaluation.values import EvaluationError
-from ppsde.variables import Variables, variables_of, wrapped
+from ppsde.variables import Variables, variables_of
 
 BOX = [(0, 4), (0.01, 100.0), (-1.0, 1.0)]  # an integer, a logarithm, a plain one
 KINDS = {"integrality": [1, 0, 0], "log": [0, 1, 0]}
@@ -126,9 +126,9 @@ def test_plain_variables_need_no_translation():
 
 def test_a_wrapped_problem_keeps_everything_else():
     problem = ppsde.Problem(
-        lambda x: (x[0], [x[1]], []), BOX, n_ineq=1, n_eq=0, name="kept", constraint_names=["c"], tolerance=0.1
+        lambda x: (x[0], [x[1]], []), BOX, n_ineq=1, n_eq=0, name="kept", constraint_names=["c"], tolerance=0.1, **KINDS
     )
-    searched = wrapped(problem, Variables(problem.lower, problem.upper, **KINDS))
+    searched = problem.searched
     assert (searched.name, searched.n_ineq, searched.n_eq, searched.tolerance) == ("kept", 1, 0, 0.1)
     assert searched.constraint_names == ["c"]
     f, g, _ = searched.evaluate([[2.2, 1.0, 0.0]])

@@ -8,11 +8,13 @@ from .checkpoints.state_file import CheckpointError
 from .evaluation import EvaluationError
 from .minimize import minimize, resume
 from .optimizer import Optimizer
+from .parts.handling import RULES
 from .problem import Optimum, Problem
 
 __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
+    "RULES",
     "BatchResult",
     "CheckpointError",
     "EvaluationError",

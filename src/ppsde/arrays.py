@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import Field, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,27 @@ Array = Any  # numpy.ndarray, or a jax array or tracer
 _NDARRAY = np.ndarray
 _OF_NUMPY = frozenset((np.ndarray, np.bool_, np.int64, np.float64, bool, int, float))  # most arrays and numbers
 HUGE = float(np.finfo(np.float64).max)  # larger than every finite value, smaller than the infinity of a failed point
+
+
+def setting(default: Any) -> Any:
+    """A field, with a default, of a dataclass of arrays that has a plain value: a constant of compiled programs.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Counting:
+    ...     generation: Array
+    ...     window: int = setting(10)
+    >>> [is_setting(entry) for entry in fields(Counting)]
+    [False, True]
+    """
+    return field(default=default, metadata={"setting": True})
+
+
+def is_setting(entry: Field[Any]) -> bool:
+    """Whether a field was made by `setting`."""
+    return bool(entry.metadata.get("setting"))
 
 
 def namespace(array: Array) -> Any:
@@ -120,10 +141,12 @@ def special_functions(xp: Any) -> Any:
 
 
 def _select(condition: Array, first: Any, second: Any) -> Any:
+    if first is None and second is None:
+        return None
     if isinstance(first, tuple):
         return tuple(_select(condition, a, b) for a, b in zip(first, second, strict=True))
     if is_dataclass(first) and not isinstance(first, type):
-        names = [field.name for field in fields(first)]
+        names = [entry.name for entry in fields(first) if not is_setting(entry)]
         return replace(first, **{n: _select(condition, getattr(first, n), getattr(second, n)) for n in names})
     return namespace(condition).where(condition, first, second)
 

@@ -11,7 +11,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from .checks import check_int, check_target
+from .algorithms import label_of
+from .checks import check_int
 from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
 from .engines.ending import Endings
@@ -48,7 +49,13 @@ class BatchResult:
     @classmethod
     def of(cls, problem: Problem, endings: Endings, compile_seconds: float, run_seconds: float) -> BatchResult:
         """Return the result made from the endings of the runs."""
-        return cls(problem, **vars(endings), compile_seconds=compile_seconds, run_seconds=run_seconds)
+        units = problem.units
+        found = dict(vars(endings))
+        if not (units.variables is None and units.is_plain):
+            found |= {name: units.x(found[name]) for name in ("x", "answer_x")}
+            found |= {name: units.sign * found[name] for name in ("f", "answer_f")}
+            found["record"] = units.history(found["record"])
+        return cls(problem, **found, compile_seconds=compile_seconds, run_seconds=run_seconds)
 
     @property
     def feasible(self) -> np.ndarray:
@@ -68,12 +75,13 @@ class BatchResult:
 def solve_batch(
     problem: Problem,
     *,
-    method: str = ...,
+    method: Any = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
     target: float | None = ...,
     tol: float | None = ...,
-    seed: int = ...,
+    rng: int | None = ...,
+    seed: int | None = ...,
     record: int = ...,
     device: Any = ...,
     options: dict[str, Any] | None = ...,
@@ -82,12 +90,13 @@ def solve_batch(
 def solve_batch(
     problem: Sequence[Problem],
     *,
-    method: str = ...,
+    method: Any = ...,
     runs: int | Sequence[int] = ...,
     max_evaluations: int | None = ...,
     target: float | None = ...,
     tol: float | None = ...,
-    seed: int = ...,
+    rng: int | None = ...,
+    seed: int | None = ...,
     record: int = ...,
     device: Any = ...,
     options: dict[str, Any] | None = ...,
@@ -95,12 +104,13 @@ def solve_batch(
 def solve_batch(
     problem: Problem | Sequence[Problem],
     *,
-    method: str = "pps-de",
+    method: Any = "pps-de",
     runs: int | Sequence[int] = 25,
     max_evaluations: int | None = None,
     target: float | None = None,
     tol: float | None = None,
-    seed: int = 0,
+    rng: int | None = None,
+    seed: int | None = None,
     record: int = 200,
     device: Any = None,
     options: dict[str, Any] | None = None,
@@ -113,8 +123,8 @@ def solve_batch(
         JAX must be able to trace the function, of one point or vectorised, as it can for all built-in suites. Several
         problems share one program. If a function cannot be traced, the host engine does the runs one after another,
         with a warning that says why.
-    method : str
-        One of `ppsde.ALGORITHMS`.
+    method : str, or an algorithm
+        As for `minimize`.
     runs : int, or a sequence of run numbers
         25 means the runs 0 to 24. A run has the same result, bit for bit, whichever other runs are in the batch; on a
         CPU also whichever other problems, on a GPU only with the same problems.
@@ -124,8 +134,10 @@ def solve_batch(
         As for `minimize`; the same for all problems.
     tol : float, optional
         As for `minimize`.
-    seed : int
-        Seed of the batch; seed and run number together determine the random numbers of a run.
+    rng : int, optional
+        Seed of the batch, 0 by default; seed and run number together determine the random numbers of a run.
+    seed : int, optional
+        The old word for `rng`.
     record : int
         Number of rows recorded along each run.
     device : a jax device, or 'cpu' or 'gpu', optional
@@ -147,24 +159,32 @@ def solve_batch(
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
-    _check(problems, seed, record)
-    requests = [Request(p, method, options, max_evaluations, int(seed), target=target, tol=tol) for p in problems]
+    if seed is not None:
+        if rng is not None:
+            raise ValueError("rng and seed are two words for one thing; give rng alone")
+        warnings.warn("solve_batch(seed=) is called rng, as everywhere", DeprecationWarning, stacklevel=2)
+        rng = seed
+    seed, record = _checked(problems, 0 if rng is None else rng, record)
+    requests = [Request(p, method, options, max_evaluations, seed, target=target, tol=tol) for p in problems]
     algorithm, budget, chosen = requests[0].algorithm(), requests[0].budget, device_of(device)
-    stopping = (requests[0].tol_for(algorithm), check_target(target))
+    searched = [request.searched for request in requests]
+    if len({request.target_in_search for request in requests}) > 1:
+        raise ValueError("a target must not be given for problems of which some are maximised and some are minimised")
+    stopping = (requests[0].tol_for(algorithm), requests[0].target_in_search)
     began = time.perf_counter()
     reason = getattr(algorithm, "host_only", None)
     if reason is None:
         try:
-            program = _program(algorithm, tuple(map(_Same, problems)), budget, record, chosen, *stopping)
+            program = _program(algorithm, tuple(map(_Same, searched)), budget, record, chosen, *stopping)
         except (Exception, SystemExit):
-            reason = next(filter(None, map(why_not_traceable, problems)), None)
+            reason = next(filter(None, map(why_not_traceable, searched)), None)
             if reason is None:
                 raise
     ready = time.perf_counter()
     if reason is None:
-        endings = program(numbers, int(seed))
+        endings = program(numbers, seed)
     else:
-        message = f"{method} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
+        message = f"{label_of(method)} on {problems[0].name} cannot be compiled, the host engine is used: {reason}"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         endings = [_on_the_host(request, numbers, record) for request in requests]
     compile_seconds, run_seconds = ready - began if reason is None else 0.0, time.perf_counter() - ready
@@ -177,7 +197,7 @@ def solve_batch(
 def _on_the_host(request: Request, numbers: np.ndarray, record: int) -> Endings:
     """Return the endings of the runs on one problem, one after another on the host engine."""
     runs = [replace(request, number=number).run() for number in numbers.tolist()]
-    return Endings.of([drive(run, request.problem) for run in runs], request.budget, record)
+    return Endings.of([drive(run, request.searched) for run in runs], request.budget, record)
 
 
 class _Same:
@@ -209,6 +229,8 @@ def _program(
 
 
 def _run_numbers(runs: Any) -> np.ndarray:
+    if isinstance(runs, float | np.floating) and float(runs).is_integer():
+        runs = int(runs)
     numbers = np.arange(runs) if isinstance(runs, int | np.integer) else np.asarray(runs)
     if isinstance(runs, bool) or numbers.ndim != 1 or len(numbers) == 0 or numbers.dtype.kind not in "iu":
         raise ValueError(f"runs must be an int >= 1 or a sequence of run numbers; got {runs!r}")
@@ -217,7 +239,8 @@ def _run_numbers(runs: Any) -> np.ndarray:
     return numbers.astype(np.uint32)
 
 
-def _check(problems: Sequence[Problem], seed: Any, record: Any) -> None:
+def _checked(problems: Sequence[Problem], seed: Any, record: Any) -> tuple[int, int]:
+    """Return seed and record as ints; ValueError if they, or the problems, are not possible."""
     if not problems:
         raise ValueError("problem must be a Problem or several of them; got none")
     for p in problems:
@@ -225,6 +248,8 @@ def _check(problems: Sequence[Problem], seed: Any, record: Any) -> None:
             raise ValueError(f"a batch takes a Problem or several; got {type(p).__name__}")
         if p.dimension != problems[0].dimension:
             raise ValueError(f"problems of a batch must have one dimension; got {problems[0].dimension}, {p.dimension}")
-    for name, value, least in (("seed", seed, 0), ("record", record, 1)):
-        if check_int(name, value, least) >= 2**63:
-            raise ValueError(f"{name} must be an int < 2**63; got {value!r}")
+    found = check_int("rng", seed, 0), check_int("record", record, 1)
+    for name, number in zip(("rng", "record"), found, strict=True):
+        if number >= 2**63:
+            raise ValueError(f"{name} must be an int < 2**63; got {number!r}")
+    return found

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .population import TOLERANCE
-from .problem import Problem, row_values
+from .problem import Problem
+from .returned import row_values
 
 
 def needed(module: str, by: str) -> ModuleType:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import bench, exit_status, listing, reproduce, solve, suites
+from .commands import bench, completion, exit_status, listing, reproduce, solve, suites
 from .commands.parsing import Parser
 from .commands.text import printable
 
@@ -26,8 +26,9 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"ppsde {__version__}")
     group = top.add_subparsers(metavar="COMMAND", required=True)
-    for module in (solve, listing, suites, reproduce, bench):
+    for module in (solve, listing, suites, reproduce, bench, completion):
         module.add(group)
+    top.set_defaults(top=top)
     return top
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .problem import MalformedValue, reals
+from .returned import MalformedValue, reals
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Combined:
 
     def __call__(self, x: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         f = self._fun(x)
-        if isinstance(f, tuple):
+        if isinstance(f, tuple | Mapping):
             raise MalformedValue("pass constraints either as `constraints` or by returning (f, g, h), not both")
         values = [self._values(limit, x) for limit in self._limits]
         g, h = zip(*(limit.split(c) for limit, c in zip(self._limits, values, strict=True)), strict=True)

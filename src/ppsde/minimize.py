@@ -14,7 +14,6 @@ import numpy as np
 from .algorithms import DEFAULT
 from .checkpoints.checkpoint import Checkpoint
 from .checkpoints.state_file import CheckpointError, naming
-from .constraints import Combined
 from .engines.drive import drive
 from .engines.run import Run
 from .evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs
@@ -36,7 +35,7 @@ def minimize(
     bounds: Any = None,
     *,
     constraints: Any = (),
-    method: str = DEFAULT,
+    method: Any = DEFAULT,
     max_evaluations: int | None = None,
     rng: Any = None,
     vectorized: bool = False,
@@ -45,7 +44,7 @@ def minimize(
     x0_values: Any = None,
     target: float | None = None,
     tol: float | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: Any = TOLERANCE,
     options: dict[str, Any] | None = None,
     progress: bool = False,
     workers: Any = 1,
@@ -55,6 +54,9 @@ def minimize(
     max_time: float | None = None,
     integrality: Any = None,
     log: Any = None,
+    choices: Any = None,
+    args: Any = (),
+    maximize: bool = False,
     backend: str = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = CHECKPOINT_EVERY,
@@ -64,13 +66,16 @@ def minimize(
     Parameters
     ----------
     fun : callable or Problem
-        `fun(x)` returns the objective, or `(f, g, h)`: objective, inequalities `g <= 0` and equalities `h = 0`
-        from one call. A `Problem` has its own bounds, constraints and tolerance.
+        `fun(x, *args)` returns the objective, or `(f, g, h)`: objective, inequalities `g <= 0` and equalities `h = 0`
+        from one call. A `Problem` has its own bounds, constraints, tolerance and kinds of variables.
     bounds : scipy Bounds, sequence of pairs (low, high), or two arrays
+        None or infinity where there is no bound; such variables are searched as docs/problems.md says.
     constraints : scipy NonlinearConstraint, LinearConstraint, dict, or a sequence of these
         Two-sided limits and `lb == ub` (an equality) are possible. Each callable is called once per point.
-    method : str
-        One of `ppsde.ALGORITHMS`. The default, 'pps-sqp', ends a run by itself when its local searches agree.
+    method : str, or an algorithm
+        One of `ppsde.ALGORITHMS`, FILE.py:NAME, the name of an entry point of the group `ppsde.algorithms`, or an
+        algorithm itself, an object or a class. The default, 'pps-sqp', ends a run by itself when its local searches
+        agree.
     max_evaluations : int, optional
         The budget, which is never exceeded; the default is 20000 times the number of variables. It is met exactly
         unless the method ends the run before (see `tol`).
@@ -118,6 +123,12 @@ def minimize(
     log : bool or array (d,), optional
         True or 1 where the search uses the logarithm of a variable; its bounds must be positive. `fun` gets, and `x0`
         and the result have, the variable itself.
+    choices : mapping or sequence, optional
+        The allowed values of variables, such as `{2: [1, 2, 5, 10]}`, or categories; see `Problem`.
+    args : tuple
+        Further arguments of `fun`.
+    maximize : bool
+        Whether `fun` is to be maximised; `target` and the result have its values as they are.
     backend : str
         'numpy' searches on the host, generation by generation. 'jax' compiles the whole search as one program of 64-bit
         floats for JAX's default device; `fun` must be written with `jax.numpy` or plain operators, and the history has
@@ -134,12 +145,13 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        With `x`, `fun`, `success` (only if feasible), `status`, `message`, `nfev`, `nit`, `feasible`, `violation`,
-        `maxcv`, `constr_violation` (by name), `constraints` (value, slack, violation of each and whether it is active),
-        `x_feasible` (None if none was found), `x_least_violation`, `n_failed`, `failures`, `n_calls` (calls of the
-        function, more than `nfev` if points were retried), `limited_by`, `seconds`, `eval_seconds_mean`,
-        `eval_seconds_max`, `history` (columns along the run), `population` (the last one) and `original` (the point
-        that the method's original program reports, for comparing with published tables). `plot()` draws the history.
+        With `x`, `variables` (by name, with categories), `fun`, `success` (only if feasible), `status`, `message`,
+        `nfev`, `nit`, `feasible`, `violation`, `maxcv`, `constr_violation` (by name), `constraints` (value, slack,
+        violation of each and whether it is active), `x_feasible` (None if none was found), `x_least_violation`,
+        `n_failed`, `failures`, `n_calls` (calls of the function, more than `nfev` if points were retried),
+        `limited_by`, `seconds`, `eval_seconds_mean`, `eval_seconds_max`, `history` (columns along the run),
+        `population` (the last one) and `original` (the point that the method's original program reports, for comparing
+        with published tables). `plot()` draws the history.
 
     Notes
     -----
@@ -169,6 +181,9 @@ def minimize(
         tol=tol,
         integrality=integrality,
         log=log,
+        choices=choices,
+        args=args,
+        maximize=maximize,
         on_failure=on_failure,
         eval_timeout=eval_timeout,
         eval_memory=eval_memory,
@@ -180,11 +195,12 @@ def minimize(
     host_only = {
         "callback": callback is not None,
         "x0_values": x0_values is not None,
-        "constraints": isinstance(request.problem.fun, Combined),
+        "constraints": request.problem.has_scipy_constraints,
         "workers": not (isinstance(workers, int) and workers == 1),
         "eval_timeout, eval_memory or max_time": (eval_timeout, eval_memory, max_time) != (None, None, None),
         "on_failure": on_failure != NO_LIMITS.on_failure,
-        "integrality or log": request.variables is not None,
+        "integrality, log, choices or open bounds": request.problem.variables is not None,
+        "args, maximize, scale or single tolerances": bool(request.problem.args) or not request.problem.units.is_plain,
         "checkpoint": checkpoint is not None,
     }
     if _wants_compiling(backend, request.problem, host_only):
@@ -203,6 +219,9 @@ def resume(
     fun: Callable[..., Any] | Problem,
     *,
     constraints: Any = (),
+    args: Any = (),
+    method: Any = None,
+    options: dict[str, Any] | None = None,
     callback: Callable[[Any], Any] | None = None,
     progress: bool = False,
     workers: Any = 1,
@@ -220,8 +239,11 @@ def resume(
         The checkpoint. It is updated, so that the run can be interrupted and resumed any number of times.
     fun : callable or Problem
         The same as for `minimize`: a checkpoint contains no code.
-    constraints : scipy constraints, optional
+    constraints, args : optional
         The same as for `minimize`.
+    method, options : optional
+        Only for a method that is not in `ppsde.ALGORITHMS`, and for a rule, `options={"rule": ...}`, that is not in
+        `ppsde.RULES`: the same as for `minimize`.
     callback, progress, workers, max_time, checkpoint_every
         As for `minimize`.
 
@@ -253,10 +275,10 @@ def resume(
     77 True
     """
     _check_callback(callback)
-    stored = Checkpoint.load(path, every=checkpoint_every)
+    stored = Checkpoint.load(path, method=method, options=options, every=checkpoint_every)
     with stored.checkpoint:
         with naming(Path(path)):
-            request = Request.restored(stored.about, stored.run, fun, constraints, max_time)
+            request = Request.restored(stored.about, stored.run, fun, max_time, constraints=constraints, args=args)
             try:
                 costs = Costs.checked(stored.costs)
             except (TypeError, ValueError) as error:
@@ -287,13 +309,13 @@ def _search(
     from .progress import display
     from .result import Result
 
-    problem, variables = request.searched, request.variables
+    problem, units = request.searched, request.problem.units
     try:
-        with display(request.title, run, progress) as show:
+        with display(request.title, run, progress, units.sign) as show:
 
             def after_generation() -> bool:
                 show()
-                stop = False if callback is None else callback(Result.so_far(run, variables))
+                stop = False if callback is None else callback(Result.so_far(run, units))
                 return isinstance(stop, bool | np.bool_) and bool(stop)  # anything else is not an answer
 
             ending = drive(
@@ -308,12 +330,12 @@ def _search(
                 interruptible=True,
             )
     except EvaluationError as error:
-        error.result = Result.of(error.ending, problem.tolerance, variables)
-        if variables is not None and error.x is not None and error.failure is not None:
-            error.x = variables.to_user(error.x)
+        error.result = Result.of(error.ending, units, request.problem)
+        if units.variables is not None and error.x is not None and error.failure is not None:
+            error.x = units.x(error.x)
             error.args = (f"the evaluation at {_shown(error.x)} failed: {error.failure}",)
         raise
-    return Result.of(ending, problem.tolerance, variables)
+    return Result.of(ending, units, request.problem)
 
 
 def _shown(x: np.ndarray) -> str:
@@ -347,8 +369,8 @@ def _compiled(request: Request, run: Run, progress: bool) -> Result:
     device_of(None)  # a clear error if JAX is not installed
     if progress:
         print("compiling and running as one program; no live display", file=sys.stderr)
-    ending = run_alone(run.algorithm, request.problem, run.task, run.seed, RECORD, run.target)
-    return Result.of(ending, request.problem.tolerance)
+    ending = run_alone(run.algorithm, request.searched, run.task, run.seed, RECORD, run.target)
+    return Result.of(ending, request.problem.units, request.problem)
 
 
 def _check_callback(callback: Any) -> None:

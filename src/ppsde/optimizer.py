@@ -13,8 +13,9 @@ from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
 from .population import TOLERANCE
-from .problem import Problem, row_values
+from .problem import Problem, Units
 from .request import Request
+from .returned import row_values
 from .streams import seed_from
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class Optimizer:
     Parameters
     ----------
     bounds : scipy Bounds, pairs (low, high), or two arrays
-    method : str
-        One of `ppsde.ALGORITHMS`; the default, 'pps-sqp', ends a search by itself when its local searches agree.
+    method : str, or an algorithm
+        As for `minimize`; the default, 'pps-sqp', ends a search by itself when its local searches agree.
     n_ineq, n_eq : int
         Numbers of inequalities g and equalities h that `tell` expects.
     max_evaluations : int, optional
@@ -61,7 +62,7 @@ class Optimizer:
         self,
         bounds: Any,
         *,
-        method: str = DEFAULT,
+        method: Any = DEFAULT,
         n_ineq: int = 0,
         n_eq: int = 0,
         max_evaluations: int | None = None,
@@ -74,6 +75,8 @@ class Optimizer:
         tol: float | None = None,
     ) -> None:
         problem = Problem(_evaluated_by_the_caller, bounds, n_ineq=n_ineq, n_eq=n_eq, tolerance=tolerance)
+        if problem.variables is not None:
+            raise ValueError(f"bounds of an Optimizer must be finite; got {bounds!r}")
         self._counts = (int(n_ineq), int(n_eq))
         self._run = Request(
             problem,
@@ -120,10 +123,13 @@ class Optimizer:
         state_file.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Optimizer:
+    def load(
+        cls, path: str | os.PathLike[str], *, method: Any = None, options: dict[str, Any] | None = None
+    ) -> Optimizer:
         """Return the search in a file of `save`; it asks for the same points next, and ends with the same bits.
 
-        `ppsde.CheckpointError` if the file is damaged or was not written by `save`. Nothing in a file is executed.
+        `ppsde.CheckpointError` if the file is damaged or was not written by `save`. Nothing in a file is executed: a
+        method or a rule of your own is passed again, as `method` or as `options={"rule": ...}`.
 
         Examples
         --------
@@ -145,7 +151,7 @@ class Optimizer:
             counts = content.get("counts")
             if not isinstance(counts, list) or len(counts) != 2 or not all(type(n) is int and n >= 0 for n in counts):
                 raise CheckpointError("it must contain the numbers of constraints")
-            run = restored(content, found.arrays)
+            run = restored(content, found.arrays, method, options)
             if run.best is not None and (run.best.g.shape[1], run.best.h.shape[1]) != tuple(counts):
                 raise CheckpointError(f"its points do not have {counts[0]} inequalities and {counts[1]} equalities")
         optimizer = cls.__new__(cls)
@@ -157,7 +163,7 @@ class Optimizer:
         """The result so far, as a `scipy.optimize.OptimizeResult`."""
         from .result import Result
 
-        return Result.of(self._run.ending(), self._run.tolerance)
+        return Result.of(self._run.ending(), Units(self._run.tolerance))
 
 
 def _evaluated_by_the_caller(x: np.ndarray) -> float:

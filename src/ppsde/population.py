@@ -64,7 +64,7 @@ def checked_tolerance(tolerance: Any, name: str = "tolerance") -> float:
 
 
 class Scores(NamedTuple):
-    """Objective and violation of points: all that a rule needs to compare them."""
+    """Objective and violation of points: all that most rules need to compare them."""
 
     f: Array  # (n,)
     violation: Array  # (n,)
@@ -72,6 +72,10 @@ class Scores(NamedTuple):
     @property
     def valid(self) -> Array:
         return self.violation < np.inf
+
+    def take(self, rows: Array | slice) -> Scores:
+        """Objective and violation of these rows."""
+        return Scores(self.f[rows], self.violation[rows])
 
 
 @dataclass(frozen=True)

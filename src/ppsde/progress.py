@@ -97,19 +97,22 @@ def live(enabled: bool) -> Iterator[Show]:
 
 
 @contextmanager
-def display(title: str, run: Run, enabled: bool) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each generation of a run; it costs little unless an update is due."""
+def display(title: str, run: Run, enabled: bool, sign: float = 1.0) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after each generation of a run; it costs little unless an update is due.
+
+    The objective is shown times `sign`.
+    """
     begun, before = monotonic(), run.evaluations
 
     def status() -> Status:
-        return status_of(title, run, monotonic() - begun, run.evaluations - before)
+        return status_of(title, run, monotonic() - begun, run.evaluations - before, sign)
 
     with live(enabled) as show:
         show(status)
         yield lambda: show(status)
 
 
-def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
+def status_of(title: str, run: Run, seconds: float, evaluations: int, sign: float = 1.0) -> Status:
     """Return the status of a run; `evaluations` in `seconds` determine the rate."""
     latest = run.latest
     facts = []
@@ -118,7 +121,7 @@ def status_of(title: str, run: Run, seconds: float, evaluations: int) -> Status:
     if "epsilon" in latest and latest.get("stage") != 0.0:  # the push does not use epsilon
         facts.append(("epsilon", f"{latest['epsilon']:.2e}"))
     if latest:
-        facts.append(("best", f"{latest['f']:.8g}"))
+        facts.append(("best", f"{sign * latest['f']:.8g}"))
         facts.append(("violation", f"{latest['violation']:.3g}"))
         facts.append(("feasible", f"{latest['feasible_share']:.0%}"))
     if run.failed:

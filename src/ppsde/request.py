@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .algorithm import Converging, Task
-from .algorithms import make
+from .algorithms import label_of, make
 from .arrays import bits
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int, check_target
-from .constraints import Combined, constraints_of
 from .engines.run import Run
 from .evaluation.evaluate import NO_LIMITS, Limits
 from .population import checked_tolerance
-from .problem import FGH, Problem, reals
+from .problem import FGH, Problem
+from .returned import reals
 from .streams import seed_from
-from .variables import Variables, variables_of, wrapped
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default
 TOL = 1e-8  # the default of methods that can converge
@@ -33,8 +32,8 @@ class Request:
     ----------
     problem : Problem
         With the user's variables.
-    method : str
-        One of `ppsde.ALGORITHMS`.
+    method : str, class or object
+        One of `ppsde.ALGORITHMS`, FILE.py:NAME, or an algorithm itself.
     options : mapping
         Settings of the method, by name.
     max_evaluations : int
@@ -42,8 +41,6 @@ class Request:
     seed : int
     x0 : array (k, d), optional
         Points that the first population must contain, in the user's variables.
-    integrality, log : bool or array (d,)
-        Which variables are integers, and which are searched in their logarithm.
     limits : Limits
     named : bool
         Whether the user passed a `Problem`, which has a name, and not a function.
@@ -59,32 +56,27 @@ class Request:
     """
 
     problem: Problem
-    method: str
+    method: Any
     options: Mapping[str, Any] | None = None
     max_evaluations: int | None = None
     seed: int = 0
     x0: Any = None
-    integrality: Any = None
-    log: Any = None
     limits: Limits = NO_LIMITS
     named: bool = True
     number: int = 0
     x0_values: Any = None
     target: float | None = None
     tol: float | None = None
-    variables: Variables | None = field(init=False)  # None if all are plain real numbers
-    searched: Problem = field(init=False)  # the problem in the variables of the search
 
-    def __post_init__(self) -> None:
-        problem = self.problem
-        variables = variables_of(problem.lower, problem.upper, self.integrality, self.log)
-        object.__setattr__(self, "variables", variables)
-        object.__setattr__(self, "searched", problem if variables is None else wrapped(problem, variables))
+    @property
+    def searched(self) -> Problem:
+        """The problem in the variables and values of the search."""
+        return self.problem.searched
 
     @property
     def title(self) -> str:
         """Name of the problem, or of the method if a function was passed, for the display."""
-        return self.problem.name if self.named else self.method
+        return self.problem.name if self.named else label_of(self.method)
 
     @property
     def budget(self) -> int:
@@ -101,20 +93,32 @@ class Request:
 
     def run(self) -> Run:
         """Check the arguments and return the run at its start."""
-        x0 = None if self.x0 is None else reals(self.x0, "x0")
-        if self.variables is not None and x0 is not None:
-            x0 = self.variables.to_search(x0)
+        x0, units = None if self.x0 is None else reals(self.x0, "x0"), self.problem.units
+        if units.variables is not None and x0 is not None:
+            x0 = units.variables.to_search(x0)
         problem, algorithm = self.searched, self.algorithm()
         first = _first_points(x0, problem.lower, problem.upper)
+        values = _first_values(self.x0_values, first, problem.counts)
         return Run(
             algorithm,
             Task(problem.lower, problem.upper, self.budget, first, self.tol_for(algorithm)),
             seed=self.seed,
             run=self.number,
             tolerance=problem.tolerance,
-            target=check_target(self.target),
-            x0_values=_first_values(self.x0_values, first, problem.counts),
+            target=self.target_in_search,
+            x0_values=None if values is None else units.to_search(*values),
         )
+
+    @property
+    def target_in_search(self) -> float | None:
+        """The target as an objective that is minimised."""
+        target = self.target
+        if target is not None and self.problem.maximize:
+            number = isinstance(target, int | float) and not isinstance(target, bool)
+            if not number or not target < np.inf:
+                raise ValueError(f"target of a maximised objective must be a number < inf, or None; got {target!r}")
+            target = -target
+        return check_target(target)
 
     def tol_for(self, algorithm: Any) -> float:
         """Return `tol` for the algorithm of the method; ValueError if that can never converge but a tol is given."""
@@ -123,14 +127,16 @@ class Request:
             return TOL if converging else 0.0
         tol = checked_tolerance(self.tol, "tol")
         if tol > 0 and not converging:
-            raise ValueError(f"{self.method} cannot tell when it has converged: tol must be 0 or None; got {tol!r}")
+            raise ValueError(
+                f"{label_of(self.method)} cannot tell when it has converged: tol must be 0 or None; got {tol!r}"
+            )
         return tol
 
     def stored(self) -> dict[str, Any]:
         """Return the request as plain values for a checkpoint, which stores settings, budget and seed with the run."""
-        problem, variables = self.problem, self.variables
+        problem, variables = self.problem, self.problem.variables
         return {
-            "method": self.method,
+            "method": label_of(self.method),
             "problem": str(problem.name) if self.named else None,
             "constraint_names": _texts(problem.constraint_names) if self.named else None,
             "vectorized": bool(problem.vectorized),
@@ -138,16 +144,18 @@ class Request:
             "upper": problem.upper,
             "integrality": None if variables is None else variables.integrality,
             "log": None if variables is None else variables.log,
+            "choices": None if variables is None or not variables.choices else _stored_choices(problem),
+            "maximize": bool(problem.maximize),
             "on_failure": self.limits.on_failure,
             "eval_timeout": self.limits.eval_timeout,
             "eval_memory": self.limits.eval_memory,
         }
 
     @classmethod
-    def restored(
-        cls, content: Mapping[str, Any], run: Run, fun: Any, constraints: Any, max_time: float | None
-    ) -> Request:
+    def restored(cls, content: Mapping[str, Any], run: Run, fun: Any, max_time: float | None, **given: Any) -> Request:
         """Return the request stored in a checkpoint, with the function or problem that the user passes again.
+
+        `given` are arguments of `problem_of` that a checkpoint does not store: `constraints` and `args`.
 
         `CheckpointError` if the problem is a different one, or the stored values are not possible.
         """
@@ -156,11 +164,17 @@ class Request:
             limits = Limits(stored["on_failure"], stored["eval_timeout"], stored["eval_memory"], max_time)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"its request is not possible: {type(error).__name__}: {error}") from None
-        bounds = None if isinstance(fun, Problem) else np.column_stack([stored["lower"], stored["upper"]])
-        problem = problem_of(fun, bounds, constraints, stored["vectorized"], run.tolerance)
+        if not isinstance(fun, Problem):
+            given["bounds"] = np.column_stack([stored["lower"], stored["upper"]])
+            given |= {name: stored[name] for name in ("vectorized", "integrality", "log", "choices", "maximize")}
+            given["tolerance"] = run.tolerance
+        else:  # those that were passed beside it are in the checkpoint
+            kinds = {name: stored[name] for name in ("integrality", "log") if _is_missing(getattr(fun, name))}
+            given |= {name: mask for name, mask in kinds.items() if mask is not None and mask.any()}
+        problem = problem_of(fun, **given)
         differences = _differences(stored, problem)
-        if problem.tolerance != run.tolerance:
-            differences.append(f"tolerance {run.tolerance}; got one with {problem.tolerance}")
+        if not np.array_equal(problem.units.tolerance, run.tolerance):
+            differences.append(f"tolerance {run.tolerance}; got one with {problem.units.tolerance}")
         if differences:
             raise CheckpointError(f"it belongs to a problem with {differences[0]}")
         request = cls(
@@ -168,11 +182,9 @@ class Request:
             stored["method"],
             max_evaluations=run.task.max_evaluations,
             seed=run.seed,
-            integrality=stored["integrality"],
-            log=stored["log"],
             limits=limits,
             named=isinstance(fun, Problem),
-            target=run.target,
+            target=None if run.target is None else problem.units.sign * run.target,
             tol=run.task.tol,
         )
         searched = request.searched
@@ -187,7 +199,12 @@ def request_of(
     constraints: Any = (),
     *,
     vectorized: bool = False,
-    tolerance: float,
+    tolerance: Any,
+    integrality: Any = None,
+    log: Any = None,
+    choices: Any = None,
+    args: Any = (),
+    maximize: bool = False,
     rng: Any = None,
     on_failure: str = "penalise",
     eval_timeout: float | None = None,
@@ -196,27 +213,53 @@ def request_of(
     **others: Any,
 ) -> Request:
     """Return the request for the arguments of `minimize`; ValueError if one is not possible."""
-    problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
+    problem = problem_of(
+        fun,
+        bounds=bounds,
+        constraints=constraints,
+        vectorized=vectorized,
+        tolerance=tolerance,
+        integrality=integrality,
+        log=log,
+        choices=choices,
+        args=args,
+        maximize=maximize,
+    )
     limits = Limits(on_failure, eval_timeout, eval_memory, max_time)
     return Request(problem, seed=seed_from(rng), limits=limits, named=isinstance(fun, Problem), **others)
 
 
-def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:
-    """Return the problem for the arguments of `minimize`."""
-    given = not (isinstance(constraints, tuple | list) and len(constraints) == 0)
+def problem_of(fun: Any, **given: Any) -> Problem:
+    """Return the problem for the arguments of `minimize`, those of `Problem`; a `Problem` has all of them already."""
     if isinstance(fun, Problem):
-        if bounds is not None or given:
-            raise ValueError("a Problem has bounds and constraints of its own; pass no others")
-        return fun
+        more = {name: value for name, value in given.items() if not _is_missing(value)}
+        for name in ("tolerance", "vectorized"):
+            more.pop(name, None)
+        for name in more:
+            if name in ("bounds", "constraints"):
+                raise ValueError("a Problem has bounds and constraints of its own; pass no others")
+            if not _is_missing(getattr(fun, name)):
+                raise ValueError(f"this Problem has {name} of its own; pass no other")
+        return replace(fun, **more) if more else fun
     if not callable(fun):
         raise ValueError(f"fun must be callable; got {type(fun).__name__}")
-    if bounds is None:
+    if given.get("bounds") is None and given.get("choices") is None:
         raise ValueError("bounds must be given: a scipy Bounds, pairs (low, high) or two arrays")
-    problem = Problem(fun, bounds, vectorized=bool(vectorized), tolerance=tolerance)
-    if not given:
-        return problem
-    combined = Combined(fun, constraints_of(constraints, problem.dimension), vectorized)
-    return Problem(combined, bounds, vectorized=bool(vectorized), tolerance=tolerance)
+    return Problem(fun, **{**given, "vectorized": bool(given.get("vectorized"))})
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether an argument was not given."""
+    return value is None or value is False or (isinstance(value, tuple | list) and len(value) == 0)
+
+
+def _stored_choices(problem: Problem) -> tuple[Any, ...]:
+    """Return the allowed values and categories of a problem as plain values."""
+    assert problem.variables is not None
+    return tuple(
+        problem.labels.get(j, None if values is None else tuple(values.tolist()))
+        for j, values in enumerate(problem.variables.choices)
+    )
 
 
 def _first_points(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
@@ -282,6 +325,8 @@ def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
         "upper": lambda value: is_array(value, float),
         "integrality": lambda value: value is None or is_array(value, bool),
         "log": lambda value: value is None or is_array(value, bool),
+        "choices": lambda value: value is None or (type(value) is tuple and len(value) == d),
+        "maximize": lambda value: type(value) is bool,
         "on_failure": lambda value: True,
         "eval_timeout": lambda value: True,
         "eval_memory": lambda value: True,
@@ -300,6 +345,9 @@ def _differences(stored: Mapping[str, Any], problem: Problem) -> list[str]:
     lower, upper, names = stored["lower"], stored["upper"], _texts(problem.constraint_names)
     if lower.tolist() != problem.lower.tolist() or upper.tolist() != problem.upper.tolist():
         found.append(f"bounds {_pairs(lower, upper)}; got one with {_pairs(problem.lower, problem.upper)}")
+    if stored["maximize"] != problem.maximize:
+        words = ("minimised", "maximised") if problem.maximize else ("maximised", "minimised")
+        found.append(f"an objective to be {words[0]}; got one to be {words[1]}")
     if stored["problem"] is not None and stored["problem"] != str(problem.name):
         found.append(f"name {stored['problem']!a}; got one with {problem.name!a}")
     if stored["problem"] is not None and stored["constraint_names"] != names:

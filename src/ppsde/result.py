@@ -14,8 +14,8 @@ from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
 from .evaluation.values import Failure
 from .population import Population
+from .problem import Problem, Units
 from .progress import times
-from .variables import Variables
 
 CONSTRAINTS_SHOWN = 8  # when a result is printed
 REASONS_SHOWN = 3
@@ -53,13 +53,15 @@ class Result(OptimizeResult):
         return run_figure(self.history)
 
     @classmethod
-    def of(cls, ending: Ending, tolerance: float, variables: Variables | None = None) -> Result:
-        """Return the result of an ending; `variables` convert its points to the user's."""
-        best, answer = (_in_user_space(point, variables) for point in (ending.best, ending.answer))
+    def of(cls, ending: Ending, units: Units, problem: Problem | None = None) -> Result:
+        """Return the result of an ending, in the user's units; `problem` names the variables."""
+        best, answer = units.points(ending.best), units.points(ending.answer)
         feasible = best is not None and bool(best.feasible[0])
         x, f, violation = _point(best, ending.dimension)
         constraints = (
-            [] if best is None else constraint_reports(best.g[0], best.h[0], tolerance, ending.constraint_names)
+            []
+            if ending.best is None
+            else constraint_reports(ending.best.g[0], ending.best.h[0], units, ending.constraint_names)
         )
         original = None
         if answer is not None:
@@ -72,6 +74,7 @@ class Result(OptimizeResult):
         known = ~np.isnan(ending.history["evaluations"]) if ending.history else slice(None)
         return cls(
             x=x,
+            variables=None if problem is None else problem.named(x),
             fun=f,
             success=feasible,
             status=ending.status,
@@ -87,20 +90,20 @@ class Result(OptimizeResult):
             x_feasible=x.copy() if feasible else None,
             x_least_violation=x.copy() if best is not None else None,
             n_failed=ending.failed,
-            failures=[_failure_in_user_space(failure, variables) for failure in ending.failures],
+            failures=[replace(failure, x=units.x(failure.x)) for failure in ending.failures],
             n_calls=ending.evaluations if ending.calls is None else ending.calls,
             seconds=ending.seconds,
             eval_seconds_mean=ending.eval_seconds_mean,
             eval_seconds_max=ending.eval_seconds_max,
             original=original,
-            history={name: column[known] for name, column in ending.history.items()},
-            population=_in_user_space(ending.population, variables),
+            history=units.history({name: column[known] for name, column in ending.history.items()}),
+            population=units.points(ending.population),
         )
 
     @classmethod
-    def so_far(cls, run: Run, variables: Variables | None = None) -> Result:
+    def so_far(cls, run: Run, units: Units) -> Result:
         """Return the result so far, for a callback; only the last row of the history is in it, as `latest`."""
-        best = _in_user_space(run.best, variables)
+        best = units.points(run.best)
         x, f, violation = _point(best, run.task.dimension)
         return cls(
             x=x,
@@ -112,8 +115,8 @@ class Result(OptimizeResult):
             nfev=run.evaluations,
             nit=run.completed,
             n_failed=run.failed,
-            latest=dict(run.latest),
-            population=_copied(_in_user_space(run.state.population, variables)) if run.state is not None else None,
+            latest=units.history(run.latest),
+            population=_copied(units.points(run.state.population)) if run.state is not None else None,
         )
 
 
@@ -131,16 +134,6 @@ def _copied(points: Population | None) -> Population | None:
     return Population(*(np.array(getattr(points, field.name)) for field in fields(Population)))
 
 
-def _in_user_space(points: Population | None, variables: Variables | None) -> Population | None:
-    if points is None or variables is None:
-        return points
-    return replace(points, x=variables.to_user(points.x))
-
-
-def _failure_in_user_space(failure: Failure, variables: Variables | None) -> Failure:
-    return failure if variables is None else replace(failure, x=variables.to_user(failure.x))
-
-
 @dataclass(frozen=True)
 class ConstraintReport:
     """A constraint at a point; `slack` is the distance to being violated, negative if it is violated."""
@@ -154,13 +147,16 @@ class ConstraintReport:
 
 
 def constraint_reports(
-    g: np.ndarray, h: np.ndarray, tolerance: float, names: Sequence[str] | None
+    g: np.ndarray, h: np.ndarray, units: Units, names: Sequence[str] | None
 ) -> list[ConstraintReport]:
-    """Return a report on each constraint of a point with values g (p,) and h (q,), inequalities first.
+    """Return a report on each constraint of a point, in the user's units, inequalities first.
+
+    g (p,) and h (q,) are the values in the search.
 
     Examples
     --------
-    >>> reports = constraint_reports(np.array([-2.0, 0.5]), np.array([-0.3]), 0.1, ["mass", "stress", "balance"])
+    >>> units = Units(tolerance=0.1)
+    >>> reports = constraint_reports(np.array([-2.0, 0.5]), np.array([-0.3]), units, ["mass", "stress", "balance"])
     >>> for report in reports:
     ...     print(report.name, round(report.slack, 3), round(report.violation, 3), report.active)
     mass 2.0 0.0 False
@@ -169,7 +165,11 @@ def constraint_reports(
     """
     if names is None or len(names) != len(g) + len(h):
         names = [f"g[{j}]" for j in range(len(g))] + [f"h[{j}]" for j in range(len(h))]
-    slack = [*(-g).tolist(), *(tolerance - np.abs(h)).tolist()]
+    scale = np.ones(len(g) + len(h)) if units.scale is None else units.scale
+    allowed = np.zeros(len(g)) if units.slack is None else units.slack
+    slack = (scale * np.concatenate([-g, units.tolerance - np.abs(h)])).tolist()
+    values = (scale * np.concatenate([g, h]) + np.concatenate([allowed, np.zeros(len(h))])).tolist()
+    near = (scale * np.max(units.tolerance)).tolist()
     return [
         ConstraintReport(
             name=name,
@@ -177,9 +177,9 @@ def constraint_reports(
             value=value,
             slack=slack[k] + 0.0,  # never a negative zero
             violation=max(0.0, -slack[k]),
-            active=k >= len(g) or slack[k] <= tolerance,
+            active=k >= len(g) or slack[k] <= near[k],
         )
-        for k, (name, value) in enumerate(zip(_distinct(names), [*g.tolist(), *h.tolist()], strict=True))
+        for k, (name, value) in enumerate(zip(_distinct(names), values, strict=True))
     ]
 
 

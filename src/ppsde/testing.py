@@ -11,7 +11,6 @@ contract. With pytest:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .algorithm import Algorithm, Ask, Converging, Task
-from .arrays import bits
+from .arrays import bits, is_setting
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
@@ -87,7 +86,10 @@ def _finish(run: Run, values: Callable[[np.ndarray], FGH]) -> Run:
 def _leaves(tree: Any, path: str = "state") -> Iterator[tuple[str, Any]]:
     if is_dataclass(tree):
         for field in fields(tree):
-            yield from _leaves(getattr(tree, field.name), f"{path}.{field.name}")
+            if not is_setting(field):
+                yield from _leaves(getattr(tree, field.name), f"{path}.{field.name}")
+    elif tree is None:
+        return
     elif isinstance(tree, tuple | list):
         for k, item in enumerate(tree):
             yield from _leaves(item, f"{path}[{k}]")
@@ -191,30 +193,12 @@ def check_ask_and_tell_equals_minimize(algorithm: Algorithm) -> None:
     from .optimizer import Optimizer
 
     bounds = list(zip(LOWER, UPPER, strict=True))
-    with _named(algorithm) as method:
-        optimizer = Optimizer(bounds, method=method, n_ineq=1, max_evaluations=1111, rng=5)
-        while not optimizer.done:
-            optimizer.tell(*inequalities(optimizer.ask()))
-        called = minimize(inequalities, bounds, method=method, max_evaluations=1111, rng=5, vectorized=True)
+    optimizer = Optimizer(bounds, method=algorithm, n_ineq=1, max_evaluations=1111, rng=5)
+    while not optimizer.done:
+        optimizer.tell(*inequalities(optimizer.ask()))
+    called = minimize(inequalities, bounds, method=algorithm, max_evaluations=1111, rng=5, vectorized=True)
     assert bits(called.x) == bits(optimizer.result.x)
     _assert_same_bits(called.population, optimizer.result.population)
-
-
-@contextmanager
-def _named(algorithm: Algorithm) -> Iterator[str]:
-    """Yield the name of the algorithm in the table; one that is not there is added inside the block."""
-    from .algorithms import ALGORITHMS
-
-    name = next((name for name, known in ALGORITHMS.items() if known is algorithm), None)
-    if name is not None:
-        yield name
-        return
-    name = f"{type(algorithm).__module__}.{type(algorithm).__qualname__} at {id(algorithm):#x}"  # a unique name
-    ALGORITHMS[name] = algorithm
-    try:
-        yield name
-    finally:
-        del ALGORITHMS[name]
 
 
 def check_the_best_never_worsens(algorithm: Algorithm) -> None:

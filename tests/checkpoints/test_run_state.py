@@ -19,7 +19,7 @@ from ppsde.checkpoints import state_file
 from ppsde.checkpoints.state_file import CheckpointError
 from ppsde.checkpoints.state_tree import described, restored
 from ppsde.engines.run import GIVE_UP, Run
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 from ppsde.population import Population
 
 LOWER, UPPER = np.full(3, -3.0), np.full(3, 5.0)
@@ -372,7 +372,7 @@ def test_the_number_of_constraints_must_be_that_of_the_points(tmp_path: Path) ->
         ppsde.Optimizer.load(path)
 
 
-@pytest.mark.parametrize("rule", TECHNIQUES)
+@pytest.mark.parametrize("rule", RULES)
 def test_a_search_with_any_technique_is_stored_and_goes_on_to_the_same_bits(rule: str, tmp_path: Path) -> None:
     def told(optimizer: ppsde.Optimizer, requests: int) -> ppsde.Optimizer:
         for _ in range(requests):

@@ -142,7 +142,7 @@ def test_a_file_is_known_by_its_content_not_by_its_folder(tmp_path: Path) -> Non
         ({"problems": ["mine.py:problem"], "dimensions": [2]}, "a problem of a file has its own"),
         ({"problems": ["mine.py:problem"], "instance": 1}, "a problem of a file has none"),
         ({"problems": ["mine.py:absent"]}, "has no 'absent'; it has problem"),
-        ({"problems": ["mine.py:number"]}, "it is a int"),
+        ({"problems": ["mine.py:number"]}, "its type is int"),
         ({"problems": ["mine.py:broken"]}, "RuntimeError: no luck (line 5)"),
         ({"problems": ["wrong.py:problem"]}, "ZeroDivisionError: division by zero (line 1)"),
         ({"problems": ["mine.py:problem"], "engine": "compiled"}, "takes one point at a time"),

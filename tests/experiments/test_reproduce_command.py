@@ -72,10 +72,10 @@ def test_its_cells_are_those_of_a_batch_to_the_last_bit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--dimensions", "20"], "dimensions must be among (10, 30, 50); got 20"),
-        (["--dimensions", "ten"], "expected numbers such as 10,30; got 'ten'"),
+        (["--dimension", "20"], "dimension must be among (10, 30, 50); got 20"),
+        (["--dimension", "ten"], "expected a whole number; got 'ten'"),
         (["--method", "nonsense"], "method 'nonsense' has no published column"),
-        (["--problems", "C99"], "has no 'C99'"),
+        (["--problem", "C99"], "has no 'C99'"),
         (["--runs", "0"], "runs must be an int >= 1 and <= 4294967296; got 0"),
     ],
 )

@@ -447,7 +447,7 @@ def test_the_first_signal_ends_cleanly_with_everything_finished_kept(number: sig
     children = children_of(runner.pid) if LINUX else []
     runner.send_signal(number)
     out, err = runner.communicate(timeout=30)
-    assert (runner.returncode, err) == (130, "") and "interrupted; the same command resumes" in out
+    assert (runner.returncode, err) == (130, "") and "interrupted; to resume: ppsde bench run" in out
     assert not any(map(is_there, children))
     rows = contents(tmp_path / "study.db")
     assert 0 < len(rows) < 500 and f"{len(rows)} of 500 runs done" in out

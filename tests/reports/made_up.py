@@ -13,6 +13,7 @@ from ppsde.experiments.job import Job
 from ppsde.experiments.rows import ROW, Row, account_entry, failed_row, job_entry, packed, plan_entry, row_of, sealed
 from ppsde.experiments.store import new_store
 from ppsde.population import Population
+from ppsde.problem import Units
 
 ACCOUNT = {
     "versions": {"ppsde": "0.1.0", "numpy": "2.0.0"},
@@ -60,7 +61,7 @@ def an_ended_run(
     """The row of a run that ended with one best point, which is its answer too."""
     best = Population(np.array([x]), np.array([f]), np.array([violation]), np.array([g]), np.empty((1, 0)))
     ending = Ending(SPENT, job.dimension, best, best, None, evaluations, failed=0, generations=0, history={})
-    return row_of(job, run, ending, 1e-4, record)
+    return row_of(job, run, ending, Units(1e-4), record)
 
 
 def entries_of(

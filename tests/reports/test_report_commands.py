@@ -78,7 +78,6 @@ def test_no_report_and_no_export_replaces_a_file_that_is_not_its_own(
     ("argv", "words"),
     [
         (["report", "TMP/none.db", "-o", "TMP/r.html"], "there is no store"),
-        (["report", "TMP/study.db"], "-o/--output"),
         (["report", "TMP/study.db", "-o", "TMP/no/r.html"], "No such file"),
         (["report", "TMP/study.db", "-o", "TMP/r.html", "--plan", "9"], "plan must be a number from 1 to 1"),
         (["export", "TMP/study.db", "--format", "xls", "-o", "TMP/out"], "format must be one of"),

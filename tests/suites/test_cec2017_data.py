@@ -141,7 +141,7 @@ def test_bad_input_is_answered_with_what_was_expected() -> None:
     for instance in (0, -1, 1.5, True, "first"):
         with pytest.raises(ValueError, match="instance must be 'official', an int >= 1 or None"):
             SUITE.problem("C01", instance=instance)
-    for dimension in (1, 0, 2.0, "10", True):
+    for dimension in (1, 0, 2.5, "10", True):
         with pytest.raises(ValueError, match="C01: dimension must be an int >= 2"):
             SUITE.problem("C01", dimension, instance=1)
     with pytest.raises(ValueError, match="C11: dimension must be at most 140"):

@@ -6,58 +6,32 @@ An algorithm is imported when its name is first looked up: most programs use few
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import fields, replace
-from importlib import import_module
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
+from ..lookup import Table, did_you_mean
 
-class Table(MutableMapping[str, Any]):
-    """A mapping from name to the algorithm with its default settings, to which others may be added.
 
-    Parameters
-    ----------
-    places : dict
-        For each name "MODULE:WHAT", a module beside this one and in it a class, or an instance of one.
-
-    Examples
-    --------
-    >>> table = Table({"jde": "jde:JDE"})
-    >>> table["jde"] == type(table["jde"])()
-    True
-    """
-
-    def __init__(self, places: dict[str, str]) -> None:
-        self._held: dict[str, Any] = dict(places)  # a place until it is looked up, then the algorithm
-
-    def __getitem__(self, name: str) -> Any:
-        held = self._held[name]
-        if isinstance(held, str):
-            module, _, what = held.partition(":")
-            found = getattr(import_module(f".{module}", __package__), what)
-            held = self._held[name] = found() if isinstance(found, type) else found
-        return held
-
-    def __setitem__(self, name: str, algorithm: Any) -> None:
-        self._held[name] = algorithm
-
-    def __delitem__(self, name: str) -> None:
-        del self._held[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._held  # without making it, as the inherited one does
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __repr__(self) -> str:
-        return f"<algorithms: {', '.join(self)}>"
+def _checked(thing: Any, what: str) -> Any:
+    """Return an algorithm, of a class the one with its default settings; ValueError if it is none."""
+    if isinstance(thing, type):
+        try:
+            thing = thing()
+        except TypeError as error:
+            raise ValueError(f"{what} must have a default for every setting: {error}") from None
+    missing = [name for name in ("start", "generation", "answer", "watch") if not callable(getattr(thing, name, None))]
+    if not is_dataclass(thing) or missing:
+        lacks = f"lacks {', '.join(missing)}" if missing else "is no dataclass"
+        raise ValueError(
+            f"{what} must be an algorithm, a dataclass with start, generation, answer and watch; it {lacks}"
+        )
+    return thing
 
 
 ALGORITHMS = Table(
+    "method",
+    "ppsde.algorithms",
     {
         "pps-sqp": "pps_sqp:PPSSQP",
         "sqp": "sqp:MultistartSQP",
@@ -77,23 +51,38 @@ ALGORITHMS = Table(
         "sade": "sade:SaDE",
         "epsde": "epsde:EPSDE",
         "jde": "jde:JDE",
-    }
+    },
+    __name__,
+    _checked,
 )
 
 
 DEFAULT = "pps-sqp"  # the method of `minimize`, `Optimizer`, `ppsde solve` and the SciPy front, unless one is named
 
 
-def make(method: str, options: Mapping[str, Any] | None = None) -> Any:
-    """The algorithm of that name with the given settings."""
-    if not isinstance(method, str) or method not in ALGORITHMS:
-        raise ValueError(f"unknown method {method!r}; expected one of {', '.join(ALGORITHMS)}")
-    algorithm = ALGORITHMS[method]
-    known = [field.name for field in fields(algorithm)]
+def make(method: Any, options: Mapping[str, Any] | None = None) -> Any:
+    """The algorithm of a name, of FILE.py:NAME, or a class or object of one, with the given settings."""
+    algorithm = ALGORITHMS.find(method)
+    known = [field.name for field in fields(algorithm) if field.init]
     for name in options or {}:
         if name not in known:
-            raise ValueError(f"unknown option {name!r} of {method}; it has {', '.join(known)}")
+            hint = did_you_mean(name, known)
+            raise ValueError(f"unknown option {name!r} of {label_of(method)}; it has {', '.join(known)}{hint}")
     return replace(algorithm, **(options or {}))
+
+
+def label_of(method: Any) -> str:
+    """The name of a method in words: itself, or the class of an object.
+
+    Examples
+    --------
+    >>> label_of("pps-de"), label_of(ALGORITHMS["jde"])
+    ('pps-de', 'JDE')
+    """
+    if isinstance(method, str):
+        return method
+    kind = method if isinstance(method, type) else type(method)
+    return kind.__name__
 
 
 class Setting(NamedTuple):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, gather, namespace
 from ..checks import check_count
-from ..parts.handling import Handling, check_rule, first_handling
+from ..parts.handling import Handling, RuleOrName, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
@@ -50,11 +50,11 @@ class CoDE:
     population_size
         NP, the number of members.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int = 30
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_count(self, 6, "population_size")
@@ -63,7 +63,7 @@ class CoDE:
     def start(self, task: Task, rng: Stream) -> Coroutine:
         points = yield first_points(task, self.population_size, rng)
         xp = namespace(points.f)
-        return State(points, xp.asarray(0), xp.zeros(3, dtype=int), first_handling(self.rule, points))
+        return State(points, xp.asarray(0), xp.zeros(3, dtype=int), first_handling(self.rule, points, task))
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         population = state.population

@@ -30,7 +30,7 @@ import numpy as np
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_range
-from ..parts.handling import Handling, check_rule, first_handling
+from ..parts.handling import Handling, RuleOrName, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.repairs import resample
 from ..parts.rules import accepts
@@ -67,13 +67,13 @@ class EPSDE:
     F_deviation
         Standard deviation of each component's F from the member's F.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int = 50
     window: int = 11
     F_deviation: float = 0.001
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_count(self, 5, "population_size")
@@ -90,7 +90,7 @@ class EPSDE:
             generation=xp.asarray(0),
             combination=place(rng.uniform(n), COMBINATIONS),
             winners=Winners(xp.zeros(COMBINATIONS, dtype=int), xp.zeros(self.window)),
-            handling=first_handling(self.rule, points),
+            handling=first_handling(self.rule, points, task),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

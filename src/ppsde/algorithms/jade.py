@@ -24,7 +24,7 @@ from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_range
 from ..parts.archive import Archive, pbest_trials
-from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, handling_of
 from ..parts.memory import clipped_normal, positive_cauchy
 from ..parts.sizing import elapsed_share, first_points, rounded
 from ..population import Population, better, choose
@@ -55,14 +55,14 @@ class JADE:
     archive_rate
         Largest size of the archive, in population sizes.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int = 100
     pbest: float = 0.05
     c: float = 0.1
     archive_rate: float = 1.0
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_count(self, 4, "population_size")
@@ -74,7 +74,7 @@ class JADE:
         n = self.population_size
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        population, handling = first_ranked(handling_of(self.rule, xp), points, rng)
+        population, handling = first_ranked(handling_of(self.rule, xp, task), points, rng)
         return State(
             population=population,
             generation=xp.asarray(0),

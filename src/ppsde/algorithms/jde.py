@@ -20,7 +20,7 @@ from typing import Literal
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_choices, check_count, check_range
-from ..parts.handling import Handling, check_rule, first_handling
+from ..parts.handling import Handling, RuleOrName, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.repairs import REPAIRS
 from ..parts.rules import accepts
@@ -62,7 +62,7 @@ class JDE:
     repair
         How components out of bounds are brought back into the box.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int = 100
@@ -73,7 +73,7 @@ class JDE:
     least_F: float = 0.1
     largest_F: float = 1.0
     repair: Literal["reflect", "clamp", "midpoint", "resample"] = "reflect"
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -93,7 +93,7 @@ class JDE:
             generation=xp.asarray(0),
             F=xp.full(n, float(self.F)),
             CR=xp.full(n, float(self.CR)),
-            handling=first_handling(self.rule, points),
+            handling=first_handling(self.rule, points, task),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

@@ -21,7 +21,7 @@ from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_range
 from ..parts.archive import Archive, pbest_trials
-from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, handling_of
 from ..parts.memory import Memory
 from ..parts.rules import accepts, gain
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
@@ -57,7 +57,7 @@ class LSHADE:
     archive_rate
         Largest size of the archive, in population sizes.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int | None = None
@@ -65,7 +65,7 @@ class LSHADE:
     memory_size: int = 6
     pbest: float = 0.11
     archive_rate: float = 2.6
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
@@ -80,7 +80,7 @@ class LSHADE:
         n = size_or_default(self.population_size, task, per_variable=18, least=self.final_size)
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        population, handling = first_ranked(handling_of(self.rule, xp), points, rng)
+        population, handling = first_ranked(handling_of(self.rule, xp, task), points, rng)
         return State(
             population=population,
             generation=xp.asarray(0),

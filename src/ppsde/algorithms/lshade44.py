@@ -31,7 +31,7 @@ from typing import Literal
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_choices, check_count, check_range
-from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, handling_of
 from ..parts.rules import accepts, gain
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size, rounded, shrunk, size_or_default
 from ..parts.strategies import FourStrategies
@@ -74,7 +74,7 @@ class LSHADE44:
     randrl
         Order of the second and the worst of three in randrl/1: by rank, or random.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int | None = None
@@ -86,7 +86,7 @@ class LSHADE44:
     least_share: float = 0.05
     CR_deviation: float = 0.1**0.5
     randrl: Literal["ranked", "random"] = "ranked"
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -103,7 +103,7 @@ class LSHADE44:
         n = size_or_default(self.population_size, task, per_variable=18, least=self.final_size)
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        population, handling = first_ranked(handling_of(self.rule, xp), points, rng)
+        population, handling = first_ranked(handling_of(self.rule, xp, task), points, rng)
         return State(
             population=population,
             generation=xp.asarray(0),

@@ -41,6 +41,7 @@ spread at an infeasible point, from where no pull leads out (C15, C24):
                             half; for each of its places the best of the trials made in that place was stored
   no feasible point yet     nothing / `rescue`: in the last generations the top half tries points around the least
                             violating one of the run instead of DE/rand/1 / a near miss is the worst of answers
+  any rule                  push and pull / `rule`: another technique compares points; stage and cycles go on as a clock
 Step numbers (3.1 and so on) are those of the literal version, which follows the publication's pseudocode.
 Checked against: a literal version (tests/reference/pps_de.py) fed the same draws.
 """
@@ -56,9 +57,10 @@ import numpy as np
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, when
 from ..checks import check_choices, check_count, check_flag, check_range
+from ..parts.handling import Handling, RuleOrName, check_rule, first_handling, handling_of
 from ..parts.memory import Memory
 from ..parts.push_pull import ByQuantile, Improved, Polynomial, PushPull, Schedule, Stage
-from ..parts.rules import Feasibility, Rule, accepts, best_of, gain, ranking
+from ..parts.rules import Blockwise, Feasibility, Rule, accepts, best_of, gain, ranking
 from ..parts.sizing import first_points, inside, size_or_default
 from ..parts.strategies import (
     CURRENT_TO_PBEST,
@@ -83,6 +85,7 @@ class State:
     competition: Competition
     rates: Array  # (3,), how often the bottom half used each strategy
     memory: Memory
+    handling: Handling | None = None  # the technique in place of push and pull, if there is one
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,8 @@ class PPSDE:
         Whether in every second cycle the least violating points seen become the bottom half when the pull begins.
     rescue
         Share of the generations, the last ones, that try points near the least violating one if none is feasible.
+    rule
+        Constraint-handling technique in place of push and pull, a name or your own (see docs/rules.md); None: no other.
     """
 
     population_size: int | None = None
@@ -181,6 +186,7 @@ class PPSDE:
     patience: int = 30
     reseed: bool = True
     rescue: float = 0.01
+    rule: RuleOrName | None = None
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -193,6 +199,8 @@ class PPSDE:
         check_range(self, 0.0, 100.0, "cp", "push_growth")
         check_flag(self, "reseed", "current_to_rand_crossover")
         check_count(self, 2, "pbest") if isinstance(self.pbest, int) else check_range(self, 0.0, 1.0, "pbest")
+        if self.rule is not None:
+            check_rule(self)
 
     # 2 Initialise
 
@@ -201,10 +209,17 @@ class PPSDE:
         population = points.sorted()
         xp = namespace(points.f)
         seen, none = population.take(slice(0, points.size // 2)), xp.int64(0)
-        return self.begin(population, seen, population.take(slice(0, 1)), none, none)
+        handling = None if self.rule is None else first_handling(self.rule, population, task)
+        return self.begin(population, seen, population.take(slice(0, 1)), none, none, handling)
 
     def begin(
-        self, population: Population, seen: Population, nearest: Population, generation: Array, cycle: Array
+        self,
+        population: Population,
+        seen: Population,
+        nearest: Population,
+        generation: Array,
+        cycle: Array,
+        handling: Handling | None = None,
     ) -> State:
         """The state at the beginning of a cycle."""
         xp = namespace(population.f)
@@ -218,6 +233,7 @@ class PPSDE:
             competition=Competition.fresh(self.strategy_window, 3, xp),
             rates=xp.full(3, 1 / 3),
             memory=Memory.fresh(3, self.memory_size, xp),
+            handling=handling,
         )
 
     # 3 Generation
@@ -239,13 +255,15 @@ class PPSDE:
         xp = namespace(state.population.f)
         n = state.population.size
         top = (n + 1) // 2
-        state, beyond = self._additions(state, total)
+        state, beyond = self._additions(state, task, total)
         population, G = state.population, state.cycle.age + 1
 
         # 3.1 Stage and epsilon: push or pull?
         left = total - state.generation + state.cycle.age  # for this cycle
         stage = state.stage.advance(G, total, left, population, self._push_pull)
-        rules: dict[str, Rule] = {"stage": stage.rule, "feasibility": Feasibility()}
+        elapsed = (state.generation + 1) / xp.maximum(total, 1)
+        rule = stage.rule if state.handling is None else state.handling.rule(population, elapsed, rng)
+        rules: dict[str, Rule] = {"stage": rule, "feasibility": Feasibility()}
 
         # 3.2 Split: ranks 0 .. top - 1 are the top half, the others the bottom half.
         targets, strategy, bottom = (xp.asarray(rows) for rows in split(n))
@@ -256,7 +274,8 @@ class PPSDE:
         x, F, CR = make.trials(population.x, targets, strategy, u, state.memory, task, rng)
         trials = yield beyond.top(x, strategy, u, state.nearest, top, task)
         per_target = self.pick_from == "target"
-        picked = best_of(rules[self.pick], trials, 3) if per_target else ranking(rules[self.pick], trials)[:top]
+        pick = rules[self.pick] if state.handling is None else Blockwise(rules[self.pick], top)
+        picked = best_of(pick, trials, 3) if per_target else ranking(pick, trials)[:top]
 
         # 3.6 Strategy rates, from the wins of the last generations, this one included.
         won = ((strategy[picked] == xp.arange(3)[:, None]) & trials.valid[picked]).sum(axis=1)
@@ -277,8 +296,13 @@ class PPSDE:
         survivors = choose(accepted, offspring, population)
 
         # 3.9 Success sets: every trial against its target as it was before the replacement; the gain is its weight.
-        every = join_scores(trials, bottom_trials)
-        gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
+        if state.handling is None:
+            every = join_scores(trials, bottom_trials)
+            gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
+        else:  # its rule may read constraints, and judge each row as the member of its place
+            success = rules[self.success]
+            gains = gain(Blockwise(success, top), trials, population.take(targets))
+            gains = xp.concatenate([gains, gain(success, offspring, population)[top:]])
         gains = beyond.gains(gains, top)
         if self.teachers == "picked":
             rows = xp.arange(2 * top + n)[:, None]
@@ -302,6 +326,7 @@ class PPSDE:
                 xp.concatenate([CR, bottom_CR]),
                 gains,
             ),
+            handling=None if state.handling is None else state.handling.after(after, elapsed),
         )
 
     @cached_property
@@ -347,12 +372,12 @@ class PPSDE:
 
     # Beyond the publication
 
-    def _additions(self, state: State, total: Array | int) -> tuple[State, Additions]:
+    def _additions(self, state: State, task: Task, total: Array | int) -> tuple[State, Additions]:
         """The state, that of a new cycle if one begins, and what this generation does beyond the publication."""
         xp = namespace(state.population.f)
         idle, ahead = state.cycle.idle, total - state.generation
         new_cycle = (idle >= self.patience) & (ahead > self.patience) & (self.patience > 0)
-        state = when(new_cycle, lambda: self._next_cycle(state), state)
+        state = when(new_cycle, lambda: self._next_cycle(state, task), state)
         return state, Additions(
             new_cycle=new_cycle,
             reseeding=state.cycle.number % 2 == 1 if self.reseed else xp.bool_(False),
@@ -360,10 +385,11 @@ class PPSDE:
             rescuing=(ahead <= self.rescue * total) & is_near_miss(state.nearest),
         )
 
-    def _next_cycle(self, state: State) -> State:
+    def _next_cycle(self, state: State, task: Task) -> State:
         """A new cycle. Its population has no values, so in its first generation every trial that has some replaces."""
         population, seen = forgotten(state.population), forgotten(state.seen)
-        return self.begin(population, seen, state.nearest, state.generation, state.cycle.number + 1)
+        handling = None if self.rule is None else handling_of(self.rule, namespace(population.f), task)
+        return self.begin(population, seen, state.nearest, state.generation, state.cycle.number + 1, handling)
 
 
 @lru_cache(maxsize=64)

@@ -27,7 +27,7 @@ import numpy as np
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_range
-from ..parts.handling import Handling, check_rule, first_handling
+from ..parts.handling import Handling, RuleOrName, check_rule, first_handling
 from ..parts.indices import place
 from ..parts.memory import truncated_normal
 from ..parts.repairs import resample
@@ -69,7 +69,7 @@ class SaDE:
     CR_deviation
         Standard deviation of CR around the median of the successful ones.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     """
 
     population_size: int = 50
@@ -78,7 +78,7 @@ class SaDE:
     F_mean: float = 0.5
     F_deviation: float = 0.3
     CR_deviation: float = 0.1
-    rule: str = "feasibility"
+    rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
         check_count(self, 6, "population_size")
@@ -96,7 +96,7 @@ class SaDE:
             population=points,
             generation=xp.asarray(0),
             history=History.fresh(self.window, n, xp),
-            handling=first_handling(self.rule, points),
+            handling=first_handling(self.rule, points, task),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

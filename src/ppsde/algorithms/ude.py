@@ -32,11 +32,11 @@ from typing import Literal
 from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_choices, check_count, check_range
-from ..parts.handling import Handling, check_rule, first_ranked, handling_of
+from ..parts.handling import Handling, RuleOrName, check_rule, first_ranked, handling_of
 from ..parts.indices import place, uniform_index
 from ..parts.memory import any_pair
 from ..parts.repairs import mirrored
-from ..parts.rules import Fixed, Penalty, Points, Rule, accepts, best_of, ranking
+from ..parts.rules import Blockwise, Fixed, Penalty, Rule, accepts, best_of, ranking
 from ..parts.sizing import elapsed_share, first_points, size_or_default
 from ..parts.strategies import (
     CURRENT_TO_PBEST,
@@ -47,7 +47,7 @@ from ..parts.strategies import (
     strategy_by_rate,
 )
 from ..parts.variation import binomial, rand_1
-from ..population import Keys, Population, Scores, choose, join
+from ..population import Population, choose, join
 from ..streams import Stream
 
 
@@ -78,7 +78,7 @@ class UDE:
     local_steps
         Number of trials around the best member in a generation.
     rule
-        Name of the constraint-handling technique; see docs/rules.md.
+        Constraint-handling technique, a name or your own; see docs/rules.md.
     penalty_weight
         Weight of the violation in the rule "static-penalty".
     """
@@ -89,7 +89,7 @@ class UDE:
     parents: Literal["ranked-rand", "ranked-top", "best-of-three", "uniform"] = "ranked-rand"
     repair: Literal["clamp", "reflect", "midpoint", "resample"] = "clamp"
     local_steps: int = 1
-    rule: str = "static-penalty"
+    rule: RuleOrName = "static-penalty"
     penalty_weight: float = 100.0
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class UDE:
         points = yield first_points(task, size_or_default(self.population_size, task, per_variable=1, least=12), rng)
         xp = namespace(points.f)
         penalty = Fixed(Penalty(xp.asarray(self.penalty_weight)))
-        fresh = penalty if self.rule == "static-penalty" else handling_of(self.rule, xp)
+        fresh = penalty if self.rule == "static-penalty" else handling_of(self.rule, xp, task)
         population, handling = first_ranked(fresh, points, rng)
         return State(
             population=population,
@@ -175,21 +175,6 @@ class Pairs:
     def draw(self, strategy: Array, u_cell: Array, u_F: Array, z_CR: Array) -> tuple[Array, Array]:
         """F and CR (m,), the pair drawn with the number that would draw a cell of a memory."""
         return any_pair(self.pairs, u_cell)
-
-
-@dataclass(frozen=True)
-class Blockwise:
-    """A rule applied to each block of `size` rows separately, so that row k of every block is judged as member k."""
-
-    rule: Rule
-    size: int
-
-    def keys(self, points: Points) -> Keys:
-        xp = namespace(points.f)
-        blocks = [slice(k, k + self.size) for k in range(0, points.f.shape[0], self.size)]
-        keys = [self.rule.keys(Scores(points.f[block], points.violation[block])) for block in blocks]
-        first, second = (xp.concatenate(column) for column in zip(*keys, strict=True))
-        return first, second
 
 
 def around_the_best(x: Array, count: int, task: Task, rng: Stream) -> Array:

@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..algorithm import Algorithm
 from ..engines.run import Run
 from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
@@ -91,13 +90,15 @@ class Checkpoint:
         cls,
         path: str | os.PathLike[str],
         *,
-        algorithm: Algorithm | None = None,
+        method: Any = None,
+        options: Mapping[str, Any] | None = None,
         every: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> Stored:
         """Read a checkpoint, lock it and return its contents; `CheckpointError` if it is damaged or in use.
 
-        An algorithm that is not in `ppsde.ALGORITHMS` must be passed.
+        An algorithm that is not in `ppsde.ALGORITHMS` must be passed as `method`, and a rule that is not in
+        `ppsde.RULES` as one of `options`.
         """
         checkpoint = cls.__new__(cls)
         state_file.read(Path(path))  # before a journal is created beside a file that is no checkpoint
@@ -105,7 +106,7 @@ class Checkpoint:
         try:
             found = state_file.read(Path(path))  # again, now that the lock stops others from writing it
             with state_file.naming(Path(path)):
-                run, about, costs, failures = _contents(found, algorithm)
+                run, about, costs, failures = _contents(found, method, options)
             checkpoint._about = about
             checkpoint._doubted = run.best
             checkpoint._stored, checkpoint._over = run.requests, run.wanted is None
@@ -234,11 +235,13 @@ class Checkpoint:
         self.error = error
 
 
-def peek(path: str | os.PathLike[str], algorithm: Algorithm | None = None) -> tuple[Run, dict[str, Any]]:
+def peek(
+    path: str | os.PathLike[str], method: Any = None, options: Mapping[str, Any] | None = None
+) -> tuple[Run, dict[str, Any]]:
     """Return the run in a checkpoint and its request as plain data, without a lock: the checkpoint may be in use."""
     found = state_file.read(Path(path))
     with state_file.naming(Path(path)):
-        run, about, _, _ = _contents(found, algorithm)
+        run, about, _, _ = _contents(found, method, options)
     return run, about
 
 
@@ -255,13 +258,13 @@ def _misfits(noted: Noted, point: Population) -> bool:
 
 
 def _contents(
-    found: state_file.Contents, algorithm: Algorithm | None
+    found: state_file.Contents, method: Any, options: Mapping[str, Any] | None
 ) -> tuple[Run, dict[str, Any], dict[str, Any], list[Failure]]:
     content = found.content
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CheckpointError("it does not hold a run of minimize")
     about, costs = (_rebuilt(content.get(name), found.arrays) for name in ("about", "account"))
-    run = restored(content, found.arrays, algorithm)
+    run = restored(content, found.arrays, method, options)
     return run, about, costs, _rebuild_failures(found.arrays, run.task.dimension)
 
 

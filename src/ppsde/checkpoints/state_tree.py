@@ -7,18 +7,22 @@ caller passes, and a tree of other classes cannot be stored. Data from a file ar
 
 from __future__ import annotations
 
+import sys
 import typing
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..algorithm import Algorithm, Ask, Task
-from ..algorithms import ALGORITHMS, make
+from ..algorithms import ALGORITHMS
 from ..engines.run import Run, Snapshot
+from ..lookup import is_of_a_file, place_in
+from ..parts.handling import RULES, handling_of, parsed
 from ..population import Population, checked_tolerance, evaluated
 from ..streams import NumpyStream
 from .state_file import LARGEST_FILE, CheckpointError
@@ -84,8 +88,11 @@ def rebuild(description: Any, arrays: Mapping[str, np.ndarray], classes: Mapping
 
 
 def class_name(kind: type) -> str:
-    """Return the name of a class in descriptions."""
-    return f"{kind.__module__}.{kind.__qualname__}"
+    """Return the name of a class in descriptions; of one in a file, FILE.py:NAME, the file's name counts."""
+    module = kind.__module__
+    if is_of_a_file(module):
+        module = Path(str(sys.modules[module].__file__)).stem
+    return f"{module}.{kind.__qualname__}"
 
 
 def classes_within(roots: Iterable[Any]) -> dict[str, type]:
@@ -163,7 +170,7 @@ def described(snapshot: Snapshot, arrays: dict[str, np.ndarray]) -> dict[str, An
     algorithm: Any = snapshot.algorithm
     name = _name_of(algorithm)
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
-    known = classes_within([algorithm if name is None else ALGORITHMS[name]])
+    known = classes_within([algorithm if name is None else ALGORITHMS[name], settings.get("rule")])
     alone = replace(snapshot, algorithm=None)  # type: ignore[arg-type]
     return {
         "made_with": _made_with(),
@@ -176,16 +183,19 @@ def described(snapshot: Snapshot, arrays: dict[str, np.ndarray]) -> dict[str, An
     }
 
 
-def restored(content: Any, arrays: Mapping[str, np.ndarray], algorithm: Algorithm | None = None) -> Run:
+def restored(
+    content: Any, arrays: Mapping[str, np.ndarray], method: Any = None, options: Mapping[str, Any] | None = None
+) -> Run:
     """Return the run of a description, ready to continue; `CheckpointError` if it cannot be one.
 
-    An algorithm of `ppsde.ALGORITHMS` is created with the stored settings. Any other must be passed, with the settings
-    that it had.
+    An algorithm of `ppsde.ALGORITHMS` is created with the stored settings. Any other must be passed as `method`, an
+    object with the settings that it had, and a rule that is not in `ppsde.RULES` as one of `options`: nothing in a
+    description is executed.
     """
     if not isinstance(content, dict) or not {"made_with", "algorithm", "run"} <= set(content):
         raise CheckpointError("it does not describe a run")
     _compare_versions(content["made_with"])
-    algorithm = _algorithm(content["algorithm"], arrays, algorithm)
+    algorithm = _algorithm(content["algorithm"], arrays, method, options or {})
     snapshot = rebuild(content["run"], arrays, _classes(algorithm, _name_of(algorithm)))
     _check(snapshot)
     size = getattr(algorithm, "population_size", None)
@@ -219,46 +229,81 @@ def _compare_versions(made_with: Any) -> None:
 
 def _name_of(algorithm: Any) -> str | None:
     """Return the name of the algorithm, or of one that has only other settings; None if it is not in the table."""
-    same = [name for name, known in ALGORITHMS.items() if type(known) is type(algorithm)]
+    same = [name for name, known in ALGORITHMS.known() if type(known) is type(algorithm)]
     equal = [name for name in same if ALGORITHMS[name] == algorithm]
     return next(iter(equal or same), None)
 
 
-def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], given: Any) -> Any:
+def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], method: Any, options: Mapping[str, Any]) -> Any:
     if not isinstance(content, dict) or set(content) != {"name", "class", "settings"}:
         raise CheckpointError("it does not describe an algorithm")
     name, kind, described = content["name"], content["class"], content["settings"]
-    template = given if given is not None else ALGORITHMS.get(name) if isinstance(name, str) else None
-    if template is None:
-        raise CheckpointError(f"the algorithm {ascii(name or kind)[:120]} is not in ppsde.ALGORITHMS")
+    known_name = name if isinstance(name, str) and name in ALGORITHMS else None
+    if method is None and known_name is None:
+        raise CheckpointError(
+            f"the algorithm {ascii(name or kind)[:120]} is not in ppsde.ALGORITHMS: pass it again as `method`"
+        )
+    template = ALGORITHMS[known_name] if method is None and known_name is not None else ALGORITHMS.find(method)
     if kind != class_name(type(template)):
         raise CheckpointError(f"it is of the algorithm {ascii(kind)[:120]}; got {class_name(type(template))}")
     known = [field.name for field in fields(template)]
     if not isinstance(described, dict) or set(described) != set(known):
         raise CheckpointError(f"the algorithm has other settings now: {', '.join(known)}")
-    classes = classes_within([template])
+    classes = classes_within([template, *options.values()])
     settings = {key: rebuild(value, arrays, classes) for key, value in described.items()}
+    for key, value in options.items():
+        if key not in settings or not _same(settings[key], value):
+            raise CheckpointError(f"it is of an algorithm with another {ascii(key)[:80]}: {settings.get(key)!a}"[:300])
+    rule = settings.get("rule")
+    if "rule" not in options and method is None and isinstance(rule, str) and not _is_known(rule):
+        raise CheckpointError(f"its rule {rule[:120]!a} is not in ppsde.RULES: pass it again, as one of `options`")
     try:
-        made = replace(template, **settings) if given is not None else make(name, settings)
+        made = replace(template, **{**settings, **options})
     except (ValueError, TypeError) as error:
         raise CheckpointError(f"its settings are not possible: {error}") from None
-    if given is not None and made != given:
-        raise CheckpointError(f"it is of an algorithm with other settings: {made}; got {given}")
+    if method is not None and not isinstance(method, str | type) and made != method:
+        raise CheckpointError(f"it is of an algorithm with other settings: {made}; got {method}")
     return made
+
+
+def _same(stored: Any, given: Any) -> bool:
+    """Return whether a setting is the stored one; of a rule in a file, the folder of the file does not matter."""
+    first, second = (_without_folder(value) for value in (stored, given))
+    return bool(first == second)
+
+
+def _without_folder(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    name, bracket, rest = value.partition("(")
+    place = place_in(name)
+    return value if place is None else f"{place.short}{bracket}{rest}"
+
+
+def _is_known(rule: str) -> bool:
+    try:
+        return parsed(rule)[0] in RULES
+    except ValueError:
+        return False
 
 
 def _classes(algorithm: Any, name: str | None) -> dict[str, type]:
     """Return the classes that a state of the algorithm may contain, found by running its `start`, not from the file.
 
     An algorithm of the table is started with its default settings, on a made-up box and values: the settings in a file
-    could ask for a population of any size.
+    could ask for a population of any size. Of its settings, only the rule decides which classes there are. A rule of
+    the user's is made but not used, because it may expect the constraints of the user's problem.
     """
-    return _classes_of(algorithm) if name is None else _classes_by_name(name, getattr(algorithm, "rule", None))
+    rule = getattr(algorithm, "rule", None)
+    known = rule is None or (isinstance(rule, str) and _is_known(rule))
+    found = _classes_of(algorithm if known else replace(algorithm, rule="feasibility")) if name is None else None
+    if name is not None:
+        found = _classes_by_name(name, rule if known else None)
+    return dict(found or {}) if known else {**(found or {}), **classes_within([handling_of(rule)])}
 
 
 @cache
 def _classes_by_name(name: str, rule: str | None) -> dict[str, type]:
-    """Return the classes for an algorithm of the table; of its settings, only the rule decides which they are."""
     algorithm = ALGORITHMS[name]
     return _classes_of(algorithm if rule is None else replace(algorithm, rule=rule))
 
@@ -292,7 +337,8 @@ def _check(snapshot: Any) -> None:
             raise CheckpointError(f"{name} must be a whole number from 0 to 2**64 - 1")
     task = snapshot.task
     try:
-        checked_tolerance(snapshot.tolerance)
+        for tolerance in np.atleast_1d(snapshot.tolerance).tolist():
+            checked_tolerance(tolerance)
     except ValueError as error:
         raise CheckpointError(str(error)) from None
     if not _is_array(task.lower, (None,)) or not _is_array(task.upper, task.lower.shape) or not len(task.lower):

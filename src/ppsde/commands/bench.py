@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import SUPPRESS, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
 from ..files import refuse_foreign, write_own
 from . import exit_status, watch
-from .parsing import command, instance, settings_of
+from .parsing import Renamed, again, command, instance, settings_of, whole
 from .text import printable
 
 DAMAGES_SHOWN = 10
@@ -76,19 +76,21 @@ def _add_run(tasks: Any) -> None:
     task.add_argument(
         "--problem", action="append", metavar="NAME", help="a name, SUITE:NAME or FILE.py:NAME; may be repeated"
     )
-    task.add_argument("--dimension", action="append", type=int, metavar="D", help="may be repeated")
+    task.add_argument("--dimension", action="append", type=whole, metavar="D", help="may be repeated")
+    task.add_argument("--problems", action=Renamed, dest="problem", help=SUPPRESS)
+    task.add_argument("--dimensions", action=Renamed, dest="dimension", const=whole, help=SUPPRESS)
     task.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
-    task.add_argument("--runs", type=int, metavar="N", help="of each algorithm on each problem (default: 25)")
-    task.add_argument("--budget", type=int, metavar="N", help="evaluations per run (default: the suite's)")
-    task.add_argument("--budget-per-variable", type=int, metavar="N", help="evaluations per run and variable")
-    task.add_argument("--seed", type=int, metavar="N", help="of the study (default: 0)")
-    task.add_argument("--record", type=int, metavar="N", help="points recorded along each run (default: 200)")
+    task.add_argument("--runs", type=whole, metavar="N", help="of each algorithm on each problem (default: 25)")
+    task.add_argument("--budget", type=whole, metavar="N", help="evaluations per run (default: the suite's)")
+    task.add_argument("--budget-per-variable", type=whole, metavar="N", help="evaluations per run and variable")
+    task.add_argument("--seed", type=whole, metavar="N", help="of the study (default: 0)")
+    task.add_argument("--record", type=whole, metavar="N", help="points recorded along each run (default: 200)")
     task.add_argument("--engine", metavar="E", help="auto, host or compiled (default: auto)")
     task.add_argument("--device", metavar="D", help="cpu or gpu, for the compiled engine (default: cpu)")
     task.add_argument(
         "--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds (host engine)"
     )
-    task.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core)")
+    task.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core)")
     task.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the I-th of N parts")
     task.add_argument("--retry-failed", action="store_true", help="repeat failed runs")
     task.add_argument("--quiet", action="store_true", help="show no progress")
@@ -113,7 +115,7 @@ def run(arguments: Namespace) -> int:
     failed = f", {summary.failed:,} of them failed" if summary.failed else ""
     print(f"{arguments.store}: {summary.done:,} of {summary.runs:,} runs done{failed}, {summary.seconds:.1f} s")
     if summary.interrupted:
-        print("interrupted; the same command resumes")
+        print(f"interrupted; to resume: {again()}")
         return exit_status.INTERRUPTED
     return exit_status.ALL_FAILED if 0 < summary.done == summary.failed else exit_status.FOUND
 
@@ -121,11 +123,13 @@ def run(arguments: Namespace) -> int:
 def _changes(arguments: Namespace) -> dict[str, Any]:
     """Return the keys of a plan that the options give."""
     settings = settings_of(arguments.option)
+    if isinstance(settings.get("rule"), str):
+        settings["rule"] = _from_here(settings["rule"])
     if settings and not arguments.method:
         raise ValueError("--option needs --method: it is a setting of the methods named there")
     given = {
-        "algorithms": arguments.method and [{"method": name, "options": settings} for name in arguments.method],
-        "suite": arguments.suite,
+        "algorithms": arguments.method and [{"method": _from_here(m), "options": settings} for m in arguments.method],
+        "suite": arguments.suite and _from_here(arguments.suite),
         "problems": arguments.problem and [_from_here(text) for text in arguments.problem],
         "dimensions": arguments.dimension,
         "instance": arguments.instance,
@@ -147,9 +151,9 @@ def _changes(arguments: Namespace) -> dict[str, Any]:
 
 
 def _from_here(text: str) -> str:
-    """Return the problem with its file relative to the current folder, not to the folder of the plan."""
-    place, colon, name = text.rpartition(":")
-    return f"{Path(place).absolute()}:{name}" if colon and place.endswith(".py") else text
+    """Return FILE.py:NAME with the file relative to the current folder, not to the folder of the plan."""
+    file, found, name = text.partition(".py:")
+    return f"{Path(file).absolute()}.py:{name}" if found else text
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -202,7 +206,7 @@ def add_export(tasks: Any) -> None:
     task.add_argument("store", type=Path, metavar="STORE")
     task.add_argument("--format", required=True, metavar="F", help="cec, ioh or parquet")
     task.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="the folder to write to")
-    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.add_argument("--plan", type=whole, metavar="N", help="only the N-th plan that was run into it")
     task.set_defaults(run=export)
 
 
@@ -226,14 +230,14 @@ def add_report(tasks: Any) -> None:
         "Write a page that needs no other file: who wins and how surely, tables, curves,\n"
         "ranks, scores, our means beside the published ones, and the provenance of it\n"
         "all. A study may be reported while it is still running.",
-        "ppsde bench report study.db -o report.html",
+        "ppsde bench report study.db",
         "ppsde bench report study.db -o report.html --figures figures --tables tables",
     )
     task.add_argument("store", type=Path, metavar="STORE")
-    task.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html", help="the page to write")
+    task.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the page (default: STORE.html)")
     task.add_argument("--figures", type=Path, metavar="DIR", help="figures as SVG, and PDF with matplotlib")
     task.add_argument("--tables", type=Path, metavar="DIR", help="tables as CSV and LaTeX")
-    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.add_argument("--plan", type=whole, metavar="N", help="only the N-th plan that was run into it")
     task.set_defaults(run=report)
 
 
@@ -254,11 +258,14 @@ def report(arguments: Namespace) -> int:
     figures = draw(study, findings)
     found = tables(study, findings, figures)
     compared = published.section(published.comparisons(study))
-    write_own(arguments.output, assemble(study, findings, figures, found, compared), "html")
+    output = arguments.output or arguments.store.with_suffix(".html")
+    if arguments.output is None and output == arguments.store:
+        raise ValueError(f"the store is called {arguments.store}; give -o, the page to write")
+    write_own(output, assemble(study, findings, figures, found, compared), "html")
     print(printable(findings.headline))
     for text in findings.caveats:
         print(printable(text))
-    print(f"written: {arguments.output}")
+    print(f"written: {output}")
     if arguments.figures is not None:
         written = write_figures(figures, arguments.figures, study.algorithms)
         print(f"written: {arguments.figures}, {len(written)} figures")

@@ -10,11 +10,12 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from ..lookup import Table
 from ..problem import Problem
 from ..suites.named import from_suite
 from .exit_status import FOUND
-from .parsing import command, instance
-from .text import heading, printable, table, width
+from .parsing import command, instance, whole
+from .text import heading, print_json, printable, table, width
 
 LONGEST_FACT = 16  # letters of a fact that still fits a table
 
@@ -24,9 +25,12 @@ def add(group: Any) -> None:
     parser = command(
         group,
         "list",
-        "list algorithms, suites or problems",
-        "List the algorithms, suites or problems.",
+        "list algorithms, rules, suites or problems",
+        "List the algorithms, rules, suites or problems: those of this package, and those\n"
+        "of installed packages that have an entry point of the group ppsde.algorithms,\n"
+        "ppsde.rules or ppsde.suites.",
         "ppsde list suites",
+        "ppsde list algorithms --json",
     )
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     listing = command(
@@ -37,8 +41,20 @@ def add(group: Any) -> None:
         "ppsde list algorithms --verbose",
     )
     listing.add_argument("--verbose", action="store_true", help="also their settings, with defaults and meanings")
+    _add_json(listing)
     listing.set_defaults(run=list_algorithms)
+    listing = command(
+        kinds,
+        "rules",
+        "how constraints can be handled",
+        "The rules of `solve --option rule=NAME`, and the parameters of each, which are\n"
+        "given as NAME(parameter=value). docs/rules.md says what they do.",
+        "ppsde list rules",
+    )
+    _add_json(listing)
+    listing.set_defaults(run=list_rules)
     listing = command(kinds, "suites", "the benchmark suites", "The suites of problems.", "ppsde list suites")
+    _add_json(listing)
     listing.set_defaults(run=list_suites)
     listing = command(
         kinds,
@@ -48,40 +64,119 @@ def add(group: Any) -> None:
         "ppsde list problems engineering",
         "ppsde list problems cec2017 --dimension 30",
     )
-    listing.add_argument("suite", metavar="SUITE", help="see `ppsde list suites`")
-    listing.add_argument("--dimension", type=int, metavar="D", help="number of variables")
+    listing.add_argument("suite", metavar="SUITE", help="see `ppsde list suites`; or FILE.py:NAME")
+    _add_json(listing)
+    listing.add_argument("--dimension", type=whole, metavar="D", help="number of variables")
     listing.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
     listing.add_argument("--verbose", action="store_true", help="every bound, constraint and property")
     listing.set_defaults(run=list_problems)
 
 
+def _add_json(parser: Any) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON, for other programs")
+
+
 def list_algorithms(arguments: Namespace) -> int:
     from ..algorithms import ALGORITHMS, settings_of
 
-    print(table(("method", "title"), [(name, _title(algorithm)) for name, algorithm in ALGORITHMS.items()]))
+    found = _loaded(ALGORITHMS)
+    if arguments.json:
+        return print_json(
+            [
+                {
+                    "name": name,
+                    "title": _title(thing) if error is None else None,
+                    "package": ALGORITHMS.package_of(name),
+                    "error": error,
+                    "settings": [s._asdict() for s in settings_of(thing)] if error is None else [],
+                }
+                for name, thing, error in found
+            ]
+        )
+    rows = [(name, _title(thing) if error is None else printable(error)) for name, thing, error in found]
+    print(table(("method", "title"), [(name, title + _of_package(ALGORITHMS, name)) for name, title in rows]))
     if arguments.verbose:
-        for name, algorithm in ALGORITHMS.items():
-            rows = [(s.name, repr(s.default), f"{s.meaning} ({s.type})".strip()) for s in settings_of(algorithm)]
-            print(f"\n{heading(f'settings of {name}')}\n{table(('--option', 'default', 'meaning'), rows)}")
+        for name, algorithm, error in found:
+            if error is None:
+                rows3 = [(s.name, repr(s.default), f"{s.meaning} ({s.type})".strip()) for s in settings_of(algorithm)]
+                print(f"\n{heading(f'settings of {name}')}\n{table(('--option', 'default', 'meaning'), rows3)}")
     return FOUND
+
+
+def _loaded(things: Table) -> list[tuple[str, Any, str | None]]:
+    """Return name, thing and error of each entry of a table: an entry point that cannot be loaded stops no listing."""
+    found: list[tuple[str, Any, str | None]] = []
+    for name in things:
+        try:
+            found.append((name, things[name], None))
+        except ValueError as error:
+            found.append((name, None, str(error)))
+    return found
+
+
+def _of_package(things: Table, name: str) -> str:
+    package = things.package_of(name)
+    return "" if package is None else f" [{printable(package)}]"
 
 
 def _title(algorithm: Any) -> str:
     """Return the first line of the algorithm's file (one paper, one file), and the settings that this entry changes."""
-    title = (inspect.getdoc(sys.modules[algorithm.__module__]) or "").partition("\n")[0]
-    usual = type(algorithm)()
-    names = [field.name for field in dataclasses.fields(algorithm)]
-    changed = [f"{n}={getattr(algorithm, n)}" for n in names if getattr(algorithm, n) != getattr(usual, n)]
-    return f"{title} With {', '.join(changed)}" if changed else title
+    module = sys.modules.get(type(algorithm).__module__)
+    title = (inspect.getdoc(module) or inspect.getdoc(type(algorithm)) or "").partition("\n")[0]
+    settings = [(field.name, getattr(algorithm, field.name), field.default) for field in dataclasses.fields(algorithm)]
+    changed = [f"{name}={value}" for name, value, usual in settings if value != usual]
+    return printable(f"{title} With {', '.join(changed)}" if changed else title)
+
+
+def list_rules(arguments: Namespace) -> int:
+    from ..parts.handling import RULES
+
+    found = _loaded(RULES)
+    if arguments.json:
+        return print_json(
+            [
+                {
+                    "name": name,
+                    "parameters": list(maker.parameters) if error is None else [],
+                    "package": RULES.package_of(name),
+                    "error": error,
+                }
+                for name, maker, error in found
+            ]
+        )
+    rows = [
+        (name, (", ".join(maker.parameters) if error is None else printable(error)) + _of_package(RULES, name))
+        for name, maker, error in found
+    ]
+    print(table(("rule", "parameters"), rows))
+    return FOUND
 
 
 def list_suites(arguments: Namespace) -> int:
-    from ..suites import SUITES, get
+    from ..suites import SUITES
 
-    suites = [get(name) for name in SUITES]
-    print(
-        table(("suite", "problems", "about"), [(s.name, str(len(s.names)), s.description) for s in suites], "problems")
-    )
+    found = _loaded(SUITES)
+    if arguments.json:
+        return print_json(
+            [
+                {
+                    "name": name,
+                    "description": suite.description if error is None else None,
+                    "problems": list(suite.names) if error is None else [],
+                    "dimensions": list(suite.dimensions) if error is None else [],
+                    "package": SUITES.package_of(name),
+                    "error": error,
+                }
+                for name, suite, error in found
+            ]
+        )
+    rows = [
+        (name, str(len(suite.names)), printable(suite.description) + _of_package(SUITES, name))
+        if error is None
+        else (name, "?", printable(error))
+        for name, suite, error in found
+    ]
+    print(table(("suite", "problems", "about"), rows, "problems"))
     return FOUND
 
 
@@ -94,7 +189,7 @@ def list_problems(arguments: Namespace) -> int:
     for name in suite.names:
         try:
             problems.append(
-                from_suite(suite.name, name, arguments.dimension if suite.dimensions else None, arguments.instance)
+                from_suite(suite, name, arguments.dimension if suite.dimensions else None, arguments.instance)
             )
         except MissingData as error:
             missing.setdefault(str(error), []).append(name)
@@ -102,6 +197,8 @@ def list_problems(arguments: Namespace) -> int:
         problems = [p for p in problems if arguments.dimension in (None, p.dimension)]
         if not problems:
             raise ValueError(f"no problem of suite {suite.name!r} has {arguments.dimension} variables")
+    if arguments.json:
+        return print_json([_problem_data(problem) for problem in problems])
     print(heading(textwrap.fill(suite.description, width())))
     if arguments.verbose:
         print("\n".join(_in_full(problem) for problem in problems))
@@ -133,6 +230,21 @@ def list_problems(arguments: Namespace) -> int:
 def _print_missing(missing: dict[str, list[str]]) -> None:
     for reason, names in missing.items():
         print(textwrap.fill(f"not shown: {', '.join(names)}; {reason}", width()))
+
+
+def _problem_data(problem: Problem) -> dict[str, Any]:
+    best = problem.optimum
+    return {
+        "name": problem.properties.get("problem", problem.name),
+        "dimension": problem.dimension,
+        "lower": problem.lower,
+        "upper": problem.upper,
+        "inequalities": problem.n_ineq,
+        "equalities": problem.n_eq,
+        "constraint_names": problem.constraint_names,
+        "optimum": None if best is None else {"value": best.value, "status": best.status, "violation": best.violation},
+        "properties": problem.properties,
+    }
 
 
 def _count(number: int | None) -> str:

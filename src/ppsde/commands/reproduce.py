@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import refuse_foreign, write_own
 from .exit_status import FOUND, INTERRUPTED
-from .parsing import command, instance
+from .parsing import Renamed, again, command, instance, whole
 from .text import heading, table
 
 if TYPE_CHECKING:
@@ -28,17 +27,21 @@ def add(group: Any) -> None:
         "command resumes. It needs JAX, and the official CEC2017 data unless another\n"
         "--instance is named. On a laptop D = 10 takes minutes, on a GPU all three\n"
         "dimensions take less than one.",
-        "ppsde reproduce --dimensions 10",
-        "ppsde reproduce --method all --dimensions 10,30 --report original --device gpu",
+        "ppsde reproduce --dimension 10",
+        "ppsde reproduce --method all --dimension 10 --dimension 30 --report original",
     )
-    parser.add_argument("--dimensions", type=numbers, default=(10, 30, 50), metavar="D,..", help="default: 10,30,50")
-    parser.add_argument("--runs", type=int, default=25, metavar="N", help="default: %(default)s")
-    parser.add_argument("--method", default="pps-de", metavar="NAME,..", help="default: %(default)s; or all")
-    parser.add_argument("--problems", metavar="C01,..", help="default: all 28")
     parser.add_argument(
-        "--evaluations", type=int, default=20_000, metavar="N", help="per run and variable (default: %(default)s)"
+        "--dimension", action="append", type=whole, metavar="D", help="may be repeated (default: all three)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
+    parser.add_argument("--dimensions", action=Renamed, dest="dimension", const=whole, help=SUPPRESS)
+    parser.add_argument("--runs", type=whole, default=25, metavar="N", help="default: %(default)s")
+    parser.add_argument("--method", default="pps-de", metavar="NAME,..", help="default: %(default)s; or all")
+    parser.add_argument("--problem", action="append", metavar="C01", help="may be repeated (default: all 28)")
+    parser.add_argument("--problems", action=Renamed, dest="problem", help=SUPPRESS)
+    parser.add_argument(
+        "--evaluations", type=whole, default=20_000, metavar="N", help="per run and variable (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="default: %(default)s")
     parser.add_argument("--instance", type=instance, default="official", metavar="I", help="default: %(default)s")
     parser.add_argument(
         "--report",
@@ -47,20 +50,12 @@ def add(group: Any) -> None:
         help="the best point ever evaluated, or that of the original program (default: %(default)s)",
     )
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: the one JAX prefers")
-    parser.add_argument("--workers", type=int, metavar="N", help="threads on a CPU (default: one per core)")
+    parser.add_argument("--workers", type=whole, metavar="N", help="threads on a CPU (default: one per core)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="where results go (default: DIR/reproduce.db)")
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("reproduce"), metavar="DIR", help="default: %(default)s"
     )
     parser.set_defaults(run=reproduce)
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Return whole numbers with commas between."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected numbers such as 10,30; got {text!r}") from None
 
 
 def reproduce(arguments: Namespace) -> int:
@@ -78,7 +73,7 @@ def reproduce(arguments: Namespace) -> int:
     summary = run(plan, path, workers=arguments.workers, progress=True)
     print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {summary.seconds:.1f} s")
     if summary.interrupted:
-        print("interrupted; the same command resumes")
+        print(f"interrupted; to resume: {again()}")
         return INTERRUPTED
     with Store(path) as store:
         study = gather(store, summary.plan)
@@ -112,14 +107,15 @@ def published_plan(arguments: Namespace) -> Plan:
     for method in methods:
         if method not in COLUMN_OF:
             raise ValueError(f"method {method!r} has no published column; expected one of {', '.join(COLUMN_OF)}")
-    for dimension in arguments.dimensions:
+    dimensions = arguments.dimension or list(published.DIMENSIONS)
+    for dimension in dimensions:
         if dimension not in published.DIMENSIONS:
-            raise ValueError(f"dimensions must be among {published.DIMENSIONS}; got {dimension}")
+            raise ValueError(f"dimension must be among {published.DIMENSIONS}; got {dimension}")
     return Plan(
         methods,
         suite="cec2017",
-        problems=arguments.problems.split(",") if arguments.problems else None,
-        dimensions=arguments.dimensions,
+        problems=arguments.problem,
+        dimensions=dimensions,
         instance=arguments.instance,
         runs=arguments.runs,
         budget_per_variable=arguments.evaluations,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
+import shlex
+import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,17 +17,19 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .. import __version__
-from ..algorithms import DEFAULT, make
+from ..algorithms import ALGORITHMS, DEFAULT
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..evaluation.values import EvaluationError
 from ..files import refuse_foreign, write_own, write_own_picture
+from ..lookup import Table
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
+from ..parts.handling import RULES
 from ..problem import Optimum, Problem
 from ..progress import times
 from . import exit_status
-from .parsing import command, instance, opened, settings_of
-from .text import printable, table
+from .parsing import command, instance, opened, settings_of, whole
+from .text import plain, print_json, printable, table
 
 if TYPE_CHECKING:
     from ..result import ConstraintReport
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 ON_FAILURE = "penalise"  # unless given
 FIXED = (
-    *("method", "max_evaluations", "seed", "option", "target", "tol"),
+    *("max_evaluations", "seed", "target", "tol"),
     *("eval_timeout", "on_failure", "checkpoint"),
 )  # in a checkpoint
 REASONS_SHOWN = 3  # of failures, on the terminal
@@ -52,6 +55,7 @@ def add(group: Any) -> None:
         "result on standard output.\n\n" + exit_status.EXPLAINED,
         "ppsde solve beam.py:problem --seed 1",
         "ppsde solve engineering:welded-beam --json beam.json",
+        "ppsde solve engineering:welded-beam --json - --quiet | jq .fun",
         "ppsde solve cec2017:C05 --dimension 30 --method pps-de --option pbest=8",
         "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
         "ppsde solve beam.py:problem --checkpoint beam.ppsde",
@@ -59,7 +63,7 @@ def add(group: Any) -> None:
     )
     parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {DEFAULT})")
-    parser.add_argument("--max-evaluations", type=int, metavar="N", help="the budget (default: 20000 per variable)")
+    parser.add_argument("--max-evaluations", type=whole, metavar="N", help="the budget (default: 20000 per variable)")
     parser.add_argument(
         "--target",
         type=float,
@@ -72,13 +76,13 @@ def add(group: Any) -> None:
         metavar="T",
         help="stop when the method has converged to T (0: never; default: 1e-8 if it can)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same result (default: drawn)")
+    parser.add_argument("--seed", type=whole, metavar="N", help="the same seed gives the same result (default: drawn)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method; may be repeated"
     )
-    parser.add_argument("--dimension", type=int, metavar="D", help="number of variables, of a suite's problem")
+    parser.add_argument("--dimension", type=whole, metavar="D", help="number of variables, of a suite's problem")
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
+    parser.add_argument("--workers", type=whole, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
     parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
     parser.add_argument("--on-failure", metavar="WHAT", help=f"penalise, retry:N or raise (default: {ON_FAILURE})")
     parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
@@ -91,7 +95,7 @@ def add(group: Any) -> None:
         help="seconds between two saves; 0 saves every generation (default: %(default)g)",
     )
     parser.add_argument("--resume", type=Path, metavar="FILE", help="resume the run that is saved there")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result there; - for standard output")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the run, to .png, .svg or .pdf")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=solve)
@@ -100,7 +104,8 @@ def add(group: Any) -> None:
 def solve(arguments: Namespace) -> int:
     """Run the command and return its exit status."""
     about = _settings(arguments)
-    for path in (arguments.json, arguments.plot):
+    to_stdout = arguments.json is not None and str(arguments.json) == "-"
+    for path in (None if to_stdout else arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
     if arguments.json is not None:
@@ -113,13 +118,15 @@ def solve(arguments: Namespace) -> int:
             result = _result(arguments, problem, about)
         except EvaluationError as raised:  # the best point until then is still worth printing
             error, result = raised, raised.result
-        print(describe(problem, result))
+        said = sys.stderr if to_stdout else sys.stdout
+        print(describe(problem, result), file=said)
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)
-        print(f"\n  {about['method']}, seed {about['seed']}, {took}", flush=True)
-        checkpoint = arguments.resume or arguments.checkpoint
-        if checkpoint is not None and result.status in (INTERRUPTED, TIME_UP, ERROR):
-            print(f"  to resume: ppsde solve {arguments.problem} --resume {checkpoint}", flush=True)
-        if arguments.json is not None:
+        print(f"\n  {about['method']}, seed {about['seed']}, {took}", file=said, flush=True)
+        if result.status in (INTERRUPTED, TIME_UP, ERROR) and (arguments.resume or arguments.checkpoint) is not None:
+            print(f"  to resume: {_resuming(arguments)}", file=said, flush=True)
+        if to_stdout:
+            print_json(as_data(problem, result, **about, seconds=result.seconds))
+        elif arguments.json is not None:
             data = as_data(problem, result, **about, seconds=result.seconds)
             write_own(arguments.json, json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n", "json")
         if arguments.plot is not None:
@@ -127,6 +134,30 @@ def solve(arguments: Namespace) -> int:
         if error is not None:
             raise error
     return status_of(result)
+
+
+def _resuming(arguments: Namespace) -> str:
+    """Return the command that resumes the run: without what the checkpoint stores, with all else that was given."""
+    words = ["ppsde", "solve", arguments.problem, "--resume", str(arguments.resume or arguments.checkpoint)]
+    if arguments.method is not None and not is_of_the_package(arguments.method, ALGORITHMS):
+        words += ["--method", arguments.method]
+    rule = settings_of(arguments.option).get("rule")
+    if isinstance(rule, str) and not is_of_the_package(rule.partition("(")[0], RULES):
+        words += ["--option", f"rule={rule}"]
+    for name in ("dimension", "instance", "max_time", "json", "plot"):
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    if arguments.workers != 1:
+        words += ["--workers", str(arguments.workers)]
+    if arguments.checkpoint_every != CHECKPOINT_EVERY:
+        words += ["--checkpoint-every", f"{arguments.checkpoint_every:g}"]
+    return shlex.join([*words, *(["--quiet"] if arguments.quiet else [])])
+
+
+def is_of_the_package(name: str, table: Table) -> bool:
+    """Return whether a name is one of this package, and not of a file or an entry point."""
+    return name in table and table.package_of(name) is None
 
 
 def _settings(arguments: Namespace) -> dict[str, Any]:
@@ -137,11 +168,23 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
     for name in FIXED:
         if getattr(arguments, name) not in (None, []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
-    run, facts = peek(arguments.resume)
-    usual, algorithm = make(str(facts.get("method"))), cast(Any, run.algorithm)
+    method, rule = _own_code(arguments)
+    run, facts = peek(arguments.resume, method, rule)
+    algorithm = cast(Any, run.algorithm)
+    usual = ALGORITHMS.find(method or facts["method"])
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
     options = {name: value for name, value in settings.items() if value != getattr(usual, name)}
     return {"method": facts["method"], "options": options, "seed": run.seed}
+
+
+def _own_code(arguments: Namespace) -> tuple[str | None, dict[str, Any]]:
+    """Return the method and the rule to resume with: those of one's own must be named again, others must not."""
+    method, rule = arguments.method, settings_of(arguments.option)
+    if set(rule) - {"rule"}:
+        raise ValueError("--option cannot be given with --resume, but for a rule of your own: the run has its own")
+    if method is not None and is_of_the_package(method, ALGORITHMS):
+        raise ValueError("--method cannot be given with --resume, but for one of your own: the run has its own")
+    return method, rule
 
 
 def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
@@ -152,7 +195,8 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         "checkpoint_every": arguments.checkpoint_every,
     }
     if arguments.resume is not None:
-        return resume(arguments.resume, problem, **common)
+        method, rule = _own_code(arguments)
+        return resume(arguments.resume, problem, method=method, options=rule, **common)
 
     return minimize(
         problem,
@@ -197,7 +241,7 @@ def describe(problem: Problem, result: Any) -> str:
         f"  objective    {result.fun:.10g}",
     ]
     if problem.optimum is not None:
-        lines.append(f"  optimum      {_against(problem.optimum, result)}")
+        lines.append(f"  optimum      {_against(problem.optimum, result, problem.maximize)}")
     lines.append(f"  violation    {result.violation:.4g}")
     failed = f", {result.n_failed:,} of them failed" if result.n_failed else ""
     lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generations{failed}")
@@ -211,11 +255,12 @@ def describe(problem: Problem, result: Any) -> str:
     return "\n".join(lines)
 
 
-def _against(optimum: Optimum, result: Any) -> str:
+def _against(optimum: Optimum, result: Any, maximised: bool) -> str:
     text = f"{optimum.value:.10g} ({optimum.status})"
     if optimum.violation > 0:
         return f"{text}, mean violation {optimum.violation:.4g}"
-    return f"{text}, gap {result.fun - optimum.value:.3g}" if result.feasible else text
+    gap = optimum.value - result.fun if maximised else result.fun - optimum.value
+    return f"{text}, gap {gap:.3g}" if result.feasible else text
 
 
 def _constraints(reports: Sequence[ConstraintReport]) -> str:
@@ -232,14 +277,15 @@ def _constraints(reports: Sequence[ConstraintReport]) -> str:
 
 
 def _variables(problem: Problem, x: np.ndarray) -> str:
-    names = problem.properties.get("variables")
-    if not isinstance(names, list | tuple) or len(names) != len(x):
-        names = [f"x[{j}]" for j in range(len(x))]
     at = [
         "at its lower bound" if v == low else "at its upper bound" if v == high else ""
         for v, low, high in zip(x, problem.lower, problem.upper, strict=True)
     ]
-    rows = [(printable(str(name)), f"{value:.10g}", note) for name, value, note in zip(names, x, at, strict=True)]
+    chosen = problem.chosen
+    rows = [
+        (printable(name), printable(value) if isinstance(value, str) else f"{value:.10g}", "" if j in chosen else at[j])
+        for j, (name, value) in enumerate(problem.named(x).items())
+    ]
     return table(("variable", "value", ""), rows, right="value")
 
 
@@ -262,6 +308,7 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
             "lower": problem.lower,
             "upper": problem.upper,
             "tolerance": problem.tolerance,
+            "maximize": problem.maximize,
             "properties": problem.properties,
             "optimum": None
             if optimum is None
@@ -271,6 +318,7 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
         "message": result.message,
         "feasible": result.feasible,
         "x": result.x,
+        "variables": problem.named(result.x),
         "fun": result.fun,
         "violation": result.violation,
         "maxcv": result.maxcv,
@@ -284,17 +332,5 @@ def as_data(problem: Problem, result: Any, **about: Any) -> dict[str, Any]:
         "failures": [vars(failure) for failure in result.failures[:FAILURES_WRITTEN]],
         "history": result.history,
     }
-    plain: dict[str, Any] = _plain(data)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int) else str(value)
+    found: dict[str, Any] = plain(data)
+    return found

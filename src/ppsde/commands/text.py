@@ -1,12 +1,19 @@
-"""Plain text that fits the terminal: tables, headings, and names made safe to print."""
+"""Plain text that fits the terminal: tables, headings, names made safe to print; and plain data as JSON."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .exit_status import FOUND
 
 GAP = "  "
 NARROWEST = 16  # letters of the last column at least, however wide the others are
@@ -48,3 +55,22 @@ def width() -> int:
 def printable(text: str) -> str:
     """Return the text without line breaks and without control characters for the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+
+
+def plain(value: Any) -> Any:
+    """Return a value in the types of strict JSON; numbers that are not finite are null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def print_json(value: Any) -> int:
+    """Print a value as JSON, in ASCII, which every terminal and pipe can carry; return the exit status."""
+    print(json.dumps(plain(value), indent=1, allow_nan=False))
+    return FOUND

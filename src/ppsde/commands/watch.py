@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import exit_status
-from .parsing import command
-from .text import GAP, heading, printable, table, width
+from .parsing import command, whole
+from .text import GAP, heading, print_json, printable, table, width
 
 if TYPE_CHECKING:
     from ..experiments.store import CellStatus, StudyStatus
@@ -35,7 +35,8 @@ def add_status(tasks: Any) -> None:
         "ppsde bench status study.db",
     )
     task.add_argument("store", type=Path, metavar="STORE")
-    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.add_argument("--plan", type=whole, metavar="N", help="only the N-th plan that was run into it")
+    task.add_argument("--json", action="store_true", help="as JSON, for other programs")
     task.set_defaults(run=status)
 
 
@@ -51,7 +52,7 @@ def add_watch(tasks: Any) -> None:
         "ppsde bench watch study.db --web --port 8080",
     )
     task.add_argument("store", type=Path, metavar="STORE")
-    task.add_argument("--plan", type=int, metavar="N", help="only the N-th plan that was run into it")
+    task.add_argument("--plan", type=whole, metavar="N", help="only the N-th plan that was run into it")
     task.add_argument("--once", action="store_true", help="show it once")
     task.add_argument("--every", type=_seconds, default=EVERY, metavar="S", help="seconds between updates (default: 2)")
     task.add_argument("--web", action="store_true", help="serve the report on this machine")
@@ -75,6 +76,22 @@ def status(arguments: Namespace) -> int:
         chosen = chosen_plan(store, arguments.plan)
         found = status_of(store, chosen)
     done, wanted, failed = _totals(found)
+    if arguments.json:
+        return print_json(
+            {
+                "store": str(arguments.store),
+                "plan": chosen,
+                "plans": plans,
+                "runs": wanted,
+                "done": done,
+                "failed": failed,
+                "runners": found.runners,
+                "evaluations_per_second": found.rate,
+                "seconds_left": found.seconds_left,
+                "cells": [vars(cell) for cell in found.cells],
+                "failures": [vars(failure) for failure in found.failures],
+            }
+        )
     of_plan = f", plan {chosen} of {plans}" if chosen is not None else ""
     print(heading(f"{printable(str(arguments.store))}{of_plan}: {done:,} of {wanted:,} runs done, {failed:,} failed"))
     runners = _runners(found)

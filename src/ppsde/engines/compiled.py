@@ -18,8 +18,10 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..evaluation.values import error_text
+from ..parts.handling import reads_constraints
 from ..population import Population, better_rows, evaluated
-from ..problem import Problem, parts_of
+from ..problem import Problem
+from ..returned import parts_of
 from ..streams import root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
@@ -88,7 +90,7 @@ class Program:
             number, lower, upper, run = row
             evaluate = together or one_of(values, number)
             traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
-            tolerance = jax.numpy.asarray([problem.tolerance for problem in problems])[number]
+            tolerance = jax.numpy.asarray(tolerances_of(problems))[number]
             return traced(lower, upper, jax.random.fold_in(key, run), tolerance)
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
@@ -385,8 +387,8 @@ def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
 def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]:
     """Return for each problem a function x (n, d) -> f, violation, g, h.
 
-    g and h have columns only if the algorithm has `needs_constraint_values`. Then all problems have as many as the one
-    with most constraints; added columns are 0, so they are satisfied and constant.
+    g and h have columns only if the algorithm or its rule has `needs_constraint_values`. Then all problems have as many
+    as the one with most constraints; added columns are 0, so they are satisfied and constant.
     """
     import jax
     import jax.numpy as jnp
@@ -400,11 +402,26 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
         return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
 
     widths = [0, 0]
-    if getattr(algorithm, "needs_constraint_values", False):
+    if reads_constraints(algorithm):
         point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
         shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
         widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
     return [partial(values, problem, widths) for problem in problems]
+
+
+def tolerances_of(problems: Sequence[Problem]) -> np.ndarray:
+    """Return the tolerances of problems: numbers (k,), or those of each equality (k, q) if they differ somewhere.
+
+    Columns that a problem does not have are 0, as their values are.
+    """
+    width = max(np.size(problem.tolerance) for problem in problems)
+    if all(np.ndim(problem.tolerance) == 0 for problem in problems):
+        return np.array([problem.tolerance for problem in problems])
+    width = max(width, *(problem.n_eq or 0 for problem in problems))
+    found = np.zeros((len(problems), width))
+    for row, problem in zip(found, problems, strict=True):
+        row[: problem.n_eq] = problem.tolerance
+    return found
 
 
 def why_not_traceable(problem: Problem) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from ..algorithm import Algorithm, Ask, Converging, Coroutine, Task
-from ..arrays import Array, once
+from ..arrays import Array, is_setting, once
 from ..population import TOLERANCE, Population, better
 from ..streams import JaxStream
 
@@ -24,13 +24,14 @@ _registered: set[type] = set()
 def as_tree(value: Any) -> Any:
     """Return the value itself, after registering its dataclasses with JAX as trees of arrays."""
     if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value)]
+        names = [field.name for field in fields(value) if not is_setting(field)]
+        constant = [field.name for field in fields(value) if is_setting(field)]
         for name in names:
             as_tree(getattr(value, name))
         if type(value) not in _registered:
             import jax
 
-            jax.tree_util.register_dataclass(type(value), data_fields=names, meta_fields=[])
+            jax.tree_util.register_dataclass(type(value), data_fields=names, meta_fields=constant)
             _registered.add(type(value))
     return value
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..problem import MalformedValue, row_values
+from ..returned import MalformedValue, row_values
 from .values import MALFORMED, Values
 
 Check = Callable[[], None]

@@ -13,7 +13,7 @@ import platform
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -23,6 +23,7 @@ import numpy as np
 from ..algorithms import make
 from ..problem import Problem
 from ..request import Request
+from .code import found_here
 
 
 def canonical(value: Any) -> str:
@@ -82,7 +83,7 @@ KEYS = (
     *("method", "settings", "problem", "dimension", "instance", "seed"),
     *("runs", "budget", "record", "engine", "device"),
 )
-OPTIONAL = "eval_timeout"  # part of the content only if it is given
+OPTIONAL = ("eval_timeout", "code")  # part of the content only if they are given
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +102,13 @@ class Job:
     engine: str  # 'host' or 'compiled', which draw different random numbers
     device: str  # 'cpu' or 'gpu', which round differently
     eval_timeout: float | None = None  # seconds for one evaluation, on the host engine
+    code: Mapping[str, str] | None = None  # of a method or rule that is not of this package, by its name: a digest
+    places: Mapping[str, str] = field(default_factory=dict)  # where these are on this machine; not part of the content
 
     @cached_property
     def content(self) -> str:
         """The job as canonical JSON."""
-        optional = {} if self.eval_timeout is None else {OPTIONAL: self.eval_timeout}
+        optional = {key: getattr(self, key) for key in OPTIONAL if getattr(self, key) is not None}
         return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs), **optional})
 
     @cached_property
@@ -125,7 +128,8 @@ class Job:
     @property
     def program(self) -> str:
         """The key of its compiled program, which it shares with the jobs that differ in problem, seed or runs only."""
-        return canonical([self.method, self.settings, self.dimension, self.budget, self.record, self.kind])
+        code = [] if self.code is None else [self.code]
+        return canonical([self.method, self.settings, self.dimension, self.budget, self.record, self.kind, *code])
 
     @property
     def suite(self) -> str | None:
@@ -143,20 +147,20 @@ class Job:
 
     def algorithm(self) -> Any:
         """Return the algorithm with its settings."""
-        return make(self.method, self._options())
+        options = {name: _hashable(value) for name, value in self.settings.items()}
+        if "rule" in options:
+            options["rule"] = found_here(options["rule"], self.places)
+        return make(found_here(self.method, self.places), options)
 
     def request(self, problem: Problem, run: int) -> Request:
         """The request of one of its runs on the host."""
-        return Request(problem, self.method, self._options(), self.budget, self.seed, number=run, tol=0.0)
-
-    def _options(self) -> dict[str, Any]:
-        return {name: _hashable(value) for name, value in self.settings.items()}
+        return Request(problem, self.algorithm(), None, self.budget, self.seed, number=run, tol=0.0)
 
     @classmethod
-    def from_content(cls, text: str) -> Job:
+    def from_content(cls, text: str, places: Mapping[str, str] | None = None) -> Job:
         """Return the job of a canonical JSON text; ValueError if it is none."""
         data = json.loads(text)
-        if not isinstance(data, dict) or set(data) - {OPTIONAL} != set(KEYS):
+        if not isinstance(data, dict) or set(data) - set(OPTIONAL) != set(KEYS):
             raise ValueError(f"a job has {', '.join(KEYS)}")
         runs, problem = data["runs"], data["problem"]
         for key in ("dimension", "seed", "budget", "record"):
@@ -172,10 +176,12 @@ class Job:
             raise ValueError("instance of a job must be a number, a text or null")
         if not isinstance(data["settings"], dict) or not isinstance(data["method"], str):
             raise ValueError("a job must have a method and its settings")
-        seconds = data.get(OPTIONAL, 1.0)
+        seconds, code = data.get("eval_timeout", 1.0), data.get("code", {"": ""})
         if type(seconds) is not float or not 0 < seconds < math.inf:
-            raise ValueError(f"{OPTIONAL} of a job must be a number of seconds")
-        job = cls(**{**data, "runs": tuple(runs)})
+            raise ValueError("eval_timeout of a job must be a number of seconds")
+        if not isinstance(code, dict) or not code or not all(isinstance(value, str) for value in code.values()):
+            raise ValueError("code of a job must be digests by name")
+        job = cls(**{**data, "runs": tuple(runs)}, places=places or {})
         if job.content != text:
             raise ValueError("a job must be canonical JSON")
         return job

@@ -5,7 +5,6 @@ Problems come from a suite or from a Python file of the user's.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..algorithms import make
+from ..algorithms import label_of, make
 from ..checks import check_seconds
+from ..lookup import code_digest, did_you_mean, origin_of, place_in, roots_in
 from ..problem import Problem
 from ..suites import SUITES, get
-from ..suites.named import from_file, from_suite
+from ..suites.named import from_file, from_suite, split_target
+from .code import Named, code_in, code_of, found_here, method_of, rule_of
 from .job import Job, plain
 from .workers import why_not_traceable
 
@@ -33,11 +34,18 @@ LARGEST_BLOCK = 25  # runs in a job
 
 @dataclass(frozen=True)
 class Source:
-    """The origin of a problem: `name` in `suite`, or `name` in the file at `path`."""
+    """The origin of a problem: `name` in a suite, or `name` in the file at `path`."""
 
     name: str
-    suite: str | None = None
+    suite: str | None = None  # as a job names it
+    place: str | None = None  # of the suite, if it is found under another name on this machine
     path: str | None = None
+    roots: tuple[str, ...] = ()  # folders whose modules belong to the study
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Source:
+        """Return the source that `asdict` described, after JSON."""
+        return cls(**{**data, "roots": tuple(data["roots"])})
 
     def __str__(self) -> str:
         return f"{self.suite or self.path}:{self.name}"
@@ -47,43 +55,69 @@ class Source:
         """The name in tables, without the folder of a file."""
         return self.name if self.path is None else f"{Path(self.path).name}:{self.name}"
 
+    @property
+    def named(self) -> Named:
+        """The suite."""
+        return Named(str(self.suite), self.place or str(self.suite))
+
     def identity(self, problem: Problem) -> dict[str, Any]:
-        """Return what identifies the problem: suite, name and version, or name and content of its file."""
+        """Return what identifies the problem: suite, name and version, or name and content of its file.
+
+        The content is that of everything the file imports from its folder and from those of the study.
+        """
         if self.path is not None:
-            content = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
+            content = code_digest(Path(self.path), self.roots)
             return {"file": Path(self.path).name, "name": self.name, "sha256": content}
-        version = problem.properties.get("version")
-        named: dict[str, Any] = {"suite": self.suite, "name": self.name}
-        return named if version is None else {**named, "version": version}
+        version, code = problem.properties.get("version"), code_of(self.named, SUITES, self.roots)
+        found: dict[str, Any] = {"suite": self.suite, "name": self.name}
+        if version is not None:
+            found["version"] = version
+        return found if code is None else {**found, "code": code}
 
 
-def source_of(text: Any, suite: str | None, folder: Path) -> Source:
-    """Return the source that a text names: NAME (in `suite`), SUITE:NAME or FILE.py:NAME (relative to `folder`)."""
-    if not isinstance(text, str) or not text:
-        raise ValueError(f"problems must be names, SUITE:NAME or FILE.py:NAME; got {text!r}")
-    place, colon, name = text.rpartition(":")
-    if not colon:
-        if suite is None:
-            raise ValueError(f"problems: {text!r} needs a suite: give suite, or write SUITE:NAME or FILE.py:NAME")
-        place = suite
-    if place in SUITES:
-        names, name = get(place).names, get(place).official(name)
-        if name not in names:
-            raise ValueError(f"problems: suite {place!r} has no {name!r}; it has {names[0]} .. {names[-1]}")
-        return Source(name, suite=place)
-    if not place.endswith(".py") or not name:
-        raise ValueError(f"problems: {place!r} is neither a .py file nor a suite ({', '.join(SUITES)})")
-    path = folder / place
-    if not path.is_file():
-        raise ValueError(f"problems: there is no file {str(path)!r}")
-    return Source(name, path=str(path.resolve()))
+def source_of(given: Any, suite: Named | None, folder: Path, roots: tuple[str, ...]) -> Source:
+    """Return the source that a text names: NAME (in `suite`), SUITE:NAME or FILE.py:NAME; or that of a Problem.
+
+    Files are relative to `folder`.
+    """
+    if isinstance(given, Problem):
+        return _source_of_problem(given, roots)
+    if not isinstance(given, str) or not given:
+        raise ValueError(f"problems must be names, SUITE:NAME, FILE.py:NAME or Problems; got {given!r}")
+    if ":" in given:
+        try:
+            place, file, name = split_target(given)
+        except ValueError as error:
+            raise ValueError(f"problems: {error}") from None
+        if file is not None:
+            path = folder / Path(file).expanduser()
+            if not path.is_file():
+                raise ValueError(f"problems: there is no file {str(path)!r}")
+            return Source(name, path=str(path.resolve()), roots=roots)
+        suite = Named.of(place, SUITES, folder, "suite")
+    else:
+        name = given
+    if suite is None:
+        raise ValueError(f"problems: {given!r} needs a suite: give suite, or write SUITE:NAME or FILE.py:NAME")
+    names, name = get(suite.here).names, get(suite.here).official(name)
+    if name not in names:
+        hint = did_you_mean(name, names)
+        raise ValueError(f"problems: suite {suite.text!r} has no {name!r}; it has {names[0]} .. {names[-1]}{hint}")
+    return Source(name, suite=suite.text, place=suite.here if suite.here != suite.text else None, roots=roots)
+
+
+def _source_of_problem(problem: Problem, roots: tuple[str, ...]) -> Source:
+    place = place_in(origin_of(problem, f"problem {problem.name!r}"))
+    if place is None:
+        raise ValueError(f"problem {problem.name!r} must stand in a file that is not part of a package")
+    return Source(place.name, path=str(place.path), roots=roots)
 
 
 @contextmanager
 def opened(source: Source, dimension: int | None = None, instance: int | str | None = None) -> Iterator[Problem]:
     """Give the problem. Inside, modules in the folder of its file can be imported."""
     if source.suite is not None:
-        yield from_suite(source.suite, source.name, dimension, instance)
+        yield from_suite(source.named.here, source.name, dimension, instance)
         return
     if dimension is not None:
         raise ValueError(f"dimensions must not be given for {source.short}; a problem of a file has its own")
@@ -99,15 +133,24 @@ class Contender:
     """An algorithm with its settings, under the label of the plan."""
 
     name: str
-    method: str
+    method: str  # as a job names it
     options: Mapping[str, Any]
+    places: Mapping[str, str]  # where the method, and a rule of its own, are on this machine
+
+    def algorithm(self) -> Any:
+        """Return the algorithm with its settings."""
+        options = dict(self.options)
+        if "rule" in options:
+            options["rule"] = found_here(options["rule"], self.places)
+        return make(found_here(self.method, self.places), options)
 
     def settings(self) -> dict[str, Any]:
         """Return all settings, also those left at their default: another default is another algorithm."""
-        algorithm = make(self.method, dict(self.options))
+        algorithm = self.algorithm()
         settings = {}
         for entry in fields(algorithm):
-            value = plain(getattr(algorithm, entry.name), f"setting {entry.name} of {self.method}")
+            given = self.options.get("rule") if entry.name == "rule" else None
+            value = plain(given or getattr(algorithm, entry.name), f"setting {entry.name} of {self.method}")
             whole = isinstance(value, int) and not isinstance(value, bool)
             settings[entry.name] = float(value) if whole and entry.type in ("float", float) else value
         return settings
@@ -119,12 +162,14 @@ class Plan:
 
     Parameters
     ----------
-    algorithms : sequence of str or mapping
-        Methods, or mappings with `method` and, optionally, `name` (the label in tables) and `options`.
-    suite : str, optional
-        The suite of problems that are given by name alone.
-    problems : sequence of str, optional
-        Names of the suite's problems, SUITE:NAME or FILE.py:NAME; all of the suite if not given.
+    algorithms : sequence of str, algorithm or mapping
+        Methods, or mappings with `method` and, optionally, `name` (the label in tables) and `options`. A method is a
+        name, FILE.py:NAME, or an algorithm, an object or a class that stands in a file.
+    suite : str or Suite, optional
+        The suite of problems that are given by name alone: a name, FILE.py:NAME, or a suite that stands in a file.
+    problems : sequence of str or Problem, optional
+        Names of the suite's problems, SUITE:NAME, FILE.py:NAME, or Problems that stand in files; all of the suite if
+        not given.
     dimensions : sequence of int, optional
         For suites whose problems have any dimension.
     instance : int or 'official', optional
@@ -145,7 +190,8 @@ class Plan:
         Seconds after which an evaluation is killed and counts as failed. All runs then use the host engine, each with
         a process of its own for its evaluations, which may also crash.
     folder : path
-        The folder that the files in `problems` are relative to.
+        The folder that files are relative to. A job is identified by the content of the files that it uses and of all
+        that they import from their own folder and from this one.
 
     Examples
     --------
@@ -155,8 +201,8 @@ class Plan:
     """
 
     algorithms: Sequence[Any]
-    suite: str | None = None
-    problems: Sequence[str] | None = None
+    suite: Any = None
+    problems: Sequence[Any] | None = None
     dimensions: Sequence[int] | None = None
     instance: int | str | None = None
     runs: int = 25
@@ -172,8 +218,12 @@ class Plan:
     sources: tuple[Source, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "contenders", _contenders(self.algorithms))
+        object.__setattr__(self, "contenders", _contenders(self.algorithms, Path(self.folder)))
         object.__setattr__(self, "sources", _sources(self.suite, self.problems, Path(self.folder)))
+        for name in ("instance", "runs", "budget", "budget_per_variable", "seed", "record"):
+            object.__setattr__(self, name, _whole(getattr(self, name)))
+        if isinstance(self.dimensions, list | tuple):
+            object.__setattr__(self, "dimensions", [_whole(d) for d in self.dimensions])
         _check_dimensions(self.dimensions)
         if self.instance is not None and self.instance != "official":
             _check_int("instance", self.instance, 1, "'official' or an int")
@@ -208,7 +258,7 @@ class Plan:
         keys = [entry.name for entry in fields(cls) if entry.init and entry.name != "folder"]
         for key in data:
             if key not in keys:
-                raise ValueError(f"unknown key {key!r}; a plan has {', '.join(keys)}")
+                raise ValueError(f"unknown key {key!r}; a plan has {', '.join(keys)}{did_you_mean(key, keys)}")
         if "algorithms" not in data:
             raise ValueError("algorithms must be given: a list of methods, or tables with method, name and options")
         return cls(**data, folder=folder)
@@ -220,7 +270,7 @@ class Plan:
         if self.budget_per_variable is not None:
             return self.budget_per_variable * dimension
         if source.suite is not None:
-            return get(source.suite).budget(dimension)
+            return get(source.named.here).budget(dimension)
         from ..request import EVALUATIONS_PER_VARIABLE
 
         return EVALUATIONS_PER_VARIABLE * dimension
@@ -236,55 +286,63 @@ class Plan:
         }
 
 
-def _contenders(algorithms: Any) -> tuple[Contender, ...]:
+def _contenders(algorithms: Any, folder: Path) -> tuple[Contender, ...]:
     if isinstance(algorithms, str | Mapping) or not isinstance(algorithms, Sequence) or not algorithms:
         raise ValueError(f"algorithms must be a list of methods or of tables, at least one; got {algorithms!r}")
-    found = tuple(map(_contender, algorithms))
+    found = tuple(_contender(one, folder) for one in algorithms)
     by_name: dict[str, Contender] = {}
     by_settings: dict[str, Contender] = {}
     for one in found:
         if one.name in by_name:
             raise ValueError(f"algorithms must have names of their own; {one.name!r} is given twice")
         by_name[one.name] = one
-        twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()))), one)
+        places = sorted(one.places.items())
+        twin = by_settings.setdefault(repr((one.method, sorted(one.settings().items()), places)), one)
         if twin is not one:
             raise ValueError(f"algorithms {twin.name!r} and {one.name!r} are the same: method and every setting agree")
     return found
 
 
-def _contender(data: Any) -> Contender:
-    if isinstance(data, str):
-        data = {"method": data}
+def _contender(data: Any, folder: Path) -> Contender:
     if not isinstance(data, Mapping):
-        raise ValueError(f"algorithms must be methods or tables with method, name and options; got {data!r}")
+        data = {"method": data}
     for key in data:
         if key not in ("name", "method", "options"):
             raise ValueError(f"unknown key {key!r} of an algorithm; it has name, method and options")
     method, options = data.get("method"), data.get("options", {})
-    if not isinstance(method, str):
-        raise ValueError(f"method of an algorithm must be given as text; got {method!r}")
-    name = data.get("name", method)
+    if method is None or isinstance(method, bool | int | float | list):
+        raise ValueError(f"method of an algorithm must be a name, FILE.py:NAME or an algorithm; got {method!r}")
+    place = place_in(method)
+    name = data.get("name", label_of(method) if place is None else place.short)
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"name of an algorithm must be text; got {name!r}")
     if not isinstance(options, Mapping):
         raise ValueError(f"options of {name!r} must be a table of settings; got {options!r}")
     try:
-        make(method, dict(options))
+        named, settings = method_of(method, folder)
+        places = {named.text: named.here}
+        settings = {**settings, **options}
+        if settings.get("rule") is not None:
+            rule, parameters = rule_of(settings["rule"], folder)
+            settings["rule"] = f"{rule.text}{parameters}"
+            places[rule.text] = rule.here
+        made = Contender(name, named.text, settings, {text: here for text, here in places.items() if text != here})
+        made.algorithm()
     except (ValueError, TypeError) as error:
         raise ValueError(f"algorithm {name!r}: {error}") from None
-    return Contender(name, method, dict(options))
+    return made
 
 
 def _sources(suite: Any, problems: Any, folder: Path) -> tuple[Source, ...]:
-    if suite is not None and suite not in SUITES:
-        raise ValueError(f"suite must be one of {', '.join(SUITES)}; got {suite!r}")
+    roots = roots_in(folder)
+    named = None if suite is None else Named.of(suite, SUITES, folder, f"suite {getattr(suite, 'name', suite)!r}")
     if problems is None:
-        if suite is None:
+        if named is None:
             raise ValueError("problems or suite must be given")
-        problems = get(suite).names
+        problems = get(named.here).names
     if isinstance(problems, str) or not isinstance(problems, Sequence) or not problems:
         raise ValueError(f"problems must be a list of names, SUITE:NAME or FILE.py:NAME; got {problems!r}")
-    sources = tuple(source_of(text, suite, folder) for text in problems)
+    sources = tuple(source_of(given, named, folder, roots) for given in problems)
     for source in sources:
         if [other.short for other in sources].count(source.short) > 1:
             raise ValueError(f"problems must differ in their names; {source.short!r} is given twice")
@@ -300,6 +358,11 @@ def _check_dimensions(dimensions: Any) -> None:
         _check_int("dimensions", d, 1, "a list of ints")
     if len(set(dimensions)) < len(dimensions):
         raise ValueError(f"dimensions must differ; got {list(dimensions)}")
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole float, such as 1e4, as an int, and anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check_int(name: str, value: Any, least: int, kind: str = "an int", most: int | None = None) -> None:
@@ -330,10 +393,12 @@ def expanded(plan: Plan) -> list[Planned]:
         for dimension in _dimensions(plan, source)
     ]
     settings = {contender.name: contender.settings() for contender in plan.contenders}
+    roots = roots_in(Path(plan.folder))
     planned = []
     for each in sorted({found.dimension for _, found in cells}):
         for contender in plan.contenders:
-            on_host_only = _host_only(contender)
+            on_host_only = getattr(contender.algorithm(), "host_only", None)
+            code = code_in(contender.method, settings[contender.name].get("rule"), contender.places, roots) or None
             for source, found in cells:
                 if found.dimension != each:
                     continue
@@ -354,6 +419,8 @@ def expanded(plan: Plan) -> list[Planned]:
                         engine=engine,
                         device=device,
                         eval_timeout=None if plan.eval_timeout is None else float(plan.eval_timeout),
+                        code=code,
+                        places=contender.places,
                     )
                     planned.append(Planned(contender.name, source, job))
     return planned
@@ -390,7 +457,7 @@ def blocks(runs: int, size: int) -> list[tuple[int, ...]]:
 def _dimensions(plan: Plan, source: Source) -> list[int | None]:
     if plan.dimensions is None:
         return [None]
-    if source.suite is not None and not get(source.suite).dimensions:
+    if source.suite is not None and not get(source.named.here).dimensions:
         raise ValueError(f"dimensions must not be given for suite {source.suite!r}; each of its problems has its own")
     return list(plan.dimensions)
 
@@ -411,7 +478,7 @@ def _looked_up(source: Source, dimension: int | None, instance: int | str | None
             identity=source.identity(problem),
             dimension=problem.dimension,
             instance=problem.properties.get("instance") if source.suite is not None else None,
-            host_only=None if wanted == "host" else _cannot_be_compiled(source, problem),
+            host_only=None if wanted == "host" else _cannot_be_compiled(source, problem, dimension, instance),
         )
 
 
@@ -426,16 +493,13 @@ def _engine(wanted: str, host_only: str | None, what: str) -> str:
     return "host"
 
 
-def _host_only(contender: Contender) -> str | None:
-    reason: str | None = getattr(make(contender.method, dict(contender.options)), "host_only", None)
-    return reason
-
-
-def _cannot_be_compiled(source: Source, problem: Problem) -> str | None:
+def _cannot_be_compiled(
+    source: Source, problem: Problem, dimension: int | None, instance: int | str | None
+) -> str | None:
     if find_spec("jax") is None:
         return "JAX is not installed: pip install 'ppsde[jax]'"
     if not problem.vectorized:
         return "its function takes one point at a time, not rows (vectorized=True)"
-    if source.path is None:
-        return None  # suites are written in array code
-    return why_not_traceable(asdict(source))
+    if source.path is None and source.place is None and SUITES.package_of(str(source.suite)) is None:
+        return None  # the suites of this package are written in array code
+    return why_not_traceable(asdict(source), dimension, instance)

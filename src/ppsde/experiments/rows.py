@@ -34,7 +34,7 @@ import numpy as np
 
 from ..engines.ending import Ending
 from ..population import Population, competition_violation
-from ..problem import Problem
+from ..problem import Problem, Units
 from .job import Job, canonical, digest
 
 OK, FAILED = "ok", "failed"
@@ -77,15 +77,18 @@ class Row:
 
 
 def row_of(
-    job: Job, run: int, ending: Ending, tolerance: float, record: Mapping[str, np.ndarray], **more: np.ndarray
+    job: Job, run: int, ending: Ending, units: Units, record: Mapping[str, np.ndarray], **more: np.ndarray
 ) -> Row:
-    """The row of a run that has ended; `record` are columns along it."""
+    """The row of a run that has ended; `record` are columns along it.
+
+    Points have the user's variables and the values of the search: an objective that is minimised, scaled constraints.
+    """
     best, answer = ending.best, ending.answer or ending.best
     if best is None or answer is None:
         first = f"; the first with {ending.failures[0]}" if ending.failures else ""
         message = f"every evaluation failed ({ending.evaluations}){first}"
         return failed_row(job.id, run, job.dimension, message, ending.evaluations)
-    points = _point(best, tolerance), _point(answer, tolerance)
+    points = _point(best, units), _point(answer, units)
     return _row(job.id, run, ending.evaluations, *points, record, more)
 
 
@@ -112,13 +115,13 @@ def failed_row(job: str, run: int, dimension: int, message: str, evaluations: in
     return Row(job, run, FAILED, _ADDRESS.sub("0x..", " ".join(message.split())), row.arrays)
 
 
-def _point(points: Population, tolerance: float) -> dict[str, np.ndarray]:
+def _point(points: Population, units: Units) -> dict[str, np.ndarray]:
     x, f, violation, g, h = (column[0] for column in (points.x, points.f, points.violation, points.g, points.h))
-    return point(x, float(f), float(violation), g, h, tolerance)
+    return point(units.x(x), float(f), float(violation), g, h, units.tolerance)
 
 
 def point(
-    x: np.ndarray, f: float, violation: float, g: np.ndarray, h: np.ndarray, tolerance: float
+    x: np.ndarray, f: float, violation: float, g: np.ndarray, h: np.ndarray, tolerance: Any
 ) -> dict[str, np.ndarray]:
     """A point (d,) and what is known of it: g (p,), h (q,), and both measures of its violation.
 

@@ -311,7 +311,7 @@ def _problems_by_program(mine: Sequence[Planned], todo: Mapping[str, Planned]) -
 
 
 def _described(one: Planned) -> dict[str, Any]:
-    return {"content": one.job.content, "source": asdict(one.source)}
+    return {"content": one.job.content, "source": asdict(one.source), "places": dict(one.job.places)}
 
 
 def _evaluations(job: Job) -> int:

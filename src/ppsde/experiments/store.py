@@ -310,7 +310,7 @@ def new_store(path: Path) -> Iterator[Store]:
 def _difference(first: Job, second: Job) -> str:
     """Return the names and values in which two jobs differ, run numbers aside."""
     parts = []
-    for name in ("method", "problem", "instance", "seed", "budget", "record", "engine", "device"):
+    for name in ("method", "problem", "instance", "seed", "budget", "record", "engine", "device", "code"):
         if getattr(first, name) != getattr(second, name):
             parts.append(f"{name} ({getattr(first, name)} and {getattr(second, name)})")
     names = sorted(set(first.settings) | set(second.settings))

@@ -28,7 +28,8 @@ from ..engines.ending import Endings, thinned
 from ..evaluation.evaluate import Limits
 from ..evaluation.values import error_text, shorter
 from ..problem import Problem
-from .job import Job
+from .code import code_in
+from .job import Job, canonical
 from .plan import Source, opened
 from .rows import Row, constraints_at, failed_row, packed, row_of
 
@@ -45,9 +46,9 @@ def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int],
     def after_generation() -> None:
         progress(before + run.evaluations)
 
-    ending = drive(run, problem, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
+    ending = drive(run, problem.searched, Limits(eval_timeout=job.eval_timeout), after_generation=after_generation)
     record = thinned(ending.history, job.budget, job.record)
-    return row_of(job, number, ending, problem.tolerance, record, failed_evaluations=np.array(ending.failed, np.int64))
+    return row_of(job, number, ending, problem.units, record, failed_evaluations=np.array(ending.failed, np.int64))
 
 
 def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
@@ -58,7 +59,9 @@ def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
     import jax
 
     device = jax.devices(job.device)[0]
-    return Program(job.algorithm(), problems, job.budget, job.record, device, workers=1)
+    return Program(
+        job.algorithm(), [problem.searched for problem in problems], job.budget, job.record, device, workers=1
+    )
 
 
 def compiled_rows(
@@ -85,8 +88,8 @@ def _compiled_rows(job: Job, problem: Problem, endings: Endings) -> list[Row]:
     rows = []
     for k, run in enumerate(job.runs):
         with float64():  # a user's function may be of JAX's own, and must not fall back to 32 bits
-            ending = endings.ending(k, partial(constraints_at, problem))
-        rows.append(row_of(job, run, ending, problem.tolerance, ending.history))
+            ending = endings.ending(k, partial(constraints_at, problem.searched))
+        rows.append(row_of(job, run, ending, problem.units, ending.history))
     return rows
 
 
@@ -116,10 +119,10 @@ def main(threads: int, key: str) -> None:
 
 def probe() -> None:
     """Answer why JAX cannot trace the problem whose source is on standard input; null if it can."""
-    source = Source(**json.load(sys.stdin))
+    question = json.load(sys.stdin)
     output = _private_output()
-    with opened(source) as problem:
-        output.write(json.dumps(why_not_traceable(problem)).encode())
+    with opened(Source.from_data(question["source"]), question["dimension"], question["instance"]) as problem:
+        output.write(json.dumps(why_not_traceable(problem.searched)).encode())
         output.flush()
 
 
@@ -142,6 +145,7 @@ class Bench:
         self._lock = threading.RLock()  # around problems and programs
         self._stack = ExitStack()
         self._problems: dict[tuple[Any, ...], Problem] = {}
+        self._checked: set[str] = set()  # code of methods and rules that is that of the jobs
         self._programs: dict[str, Future[Program]] = {}
         self._compiling = 0  # programs
         self._ahead = ThreadPoolExecutor()  # compiles programs before their first job arrives
@@ -153,11 +157,9 @@ class Bench:
         `beside` in a request are the problems of the compiled program, those of its jobs among them; `ahead` are those
         of the programs to compile next, meanwhile.
         """
-        jobs = [Job.from_content(one["content"]) for one in request["jobs"]]
+        jobs = [_job(one) for one in request["jobs"]]
         try:
-            problems = [
-                self._problem(Source(**one["source"]), job) for one, job in zip(request["jobs"], jobs, strict=True)
-            ]
+            problems = [self._problem(one, job) for one, job in zip(request["jobs"], jobs, strict=True)]
         except Exception as error:
             self._send({"kind": "fatal", "message": str(error)})
             return
@@ -230,11 +232,16 @@ class Bench:
 
         return progress
 
-    def _problem(self, source: Source, job: Job) -> Problem:
-        """Return the problem of a job, opened once; ValueError if it has changed since the jobs were made."""
+    def _problem(self, described: dict[str, Any], job: Job) -> Problem:
+        """Return the problem of a job, opened once; ValueError if its code has changed since the jobs were made."""
+        source = Source.from_data(described["source"])
         choice = (None, None) if source.path is not None else (job.dimension, job.instance)
         key = (source, *choice)
         with self._lock:
+            if job.code is not None and canonical(job.code) not in self._checked:
+                if code_in(job.method, job.settings.get("rule"), job.places, source.roots) != dict(job.code):
+                    raise ValueError(f"{', '.join(job.code)} has changed since the study was started; start it again")
+                self._checked.add(canonical(job.code))
             if key not in self._problems:
                 problem = self._stack.enter_context(opened(source, *choice))
                 if source.identity(problem) != dict(job.problem):
@@ -243,14 +250,14 @@ class Bench:
             return self._problems[key]
 
     def _problems_of(self, described: Sequence[dict[str, Any]]) -> list[Problem]:
-        return [self._problem(Source(**one["source"]), Job.from_content(one["content"])) for one in described]
+        return [self._problem(one, _job(one)) for one in described]
 
     def _program(self, job: Job, beside: Sequence[dict[str, Any]]) -> Program:
         """Return the program of a job, for all problems in `beside`; threads may call it together."""
         return self._compiled(job, lambda: compiled_program(job, self._problems_of(beside)))
 
     def _compile_ahead(self, beside: Sequence[dict[str, Any]]) -> None:
-        job = Job.from_content(beside[0]["content"])
+        job = _job(beside[0])
         with self._lock:
             if job.program not in self._programs:
                 self._ahead.submit(self._program, job, beside)  # its jobs will meet an error again
@@ -275,6 +282,10 @@ class Bench:
         with self._lock:
             self._compiling += more
             self._send({"kind": "compiling", "programs": self._compiling})
+
+
+def _job(described: dict[str, Any]) -> Job:
+    return Job.from_content(described["content"], described["places"])
 
 
 def _device(job: Job) -> str:

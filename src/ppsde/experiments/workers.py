@@ -79,10 +79,11 @@ class Worker:
         messages.put((self, None, []))
 
 
-def why_not_traceable(source: Mapping[str, Any]) -> str | None:
+def why_not_traceable(source: Mapping[str, Any], dimension: int | None, instance: int | str | None) -> str | None:
     """Return why JAX cannot trace the problem of a source (a `Source` as a dict); None if it can."""
+    question = {"source": source, "dimension": dimension, "instance": instance}
     try:
-        why: str | None = _answer("probe", "cpu", json.dumps(source))
+        why: str | None = _answer("probe", "cpu", json.dumps(question))
     except ValueError as error:
         return f"a look at it failed ({error})"
     return why

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace, when
+from ..arrays import HUGE, Array, namespace, setting, when
 from ..population import Population
 from ..streams import Stream
 from .rules import Epsilon, by_keys, unchanged
@@ -84,11 +84,6 @@ class ClosingEpsilon:
         return xp.where(self.elapsed <= closes, closing(self.start, self.elapsed, power), 0.0)
 
 
-THETA, CP, CLOSES = 0.2, 5.0, 0.2  # Takahama and Sakai: theta = 0.2 N, Tc = 0.2 Tmax
-ADAPTIVE_THETA, TAU, ALPHA, ADAPTIVE_CP, ADAPTIVE_CLOSES = 0.05, 0.1, 0.95, 2.0, 0.9  # Fan et al.
-QUANTILE_THETA, QUANTILE_CP, QUANTILE_CLOSES = 0.8, 2.0, 0.8  # CL-SRDE
-
-
 def first_level(known: Array, population: Population, theta: float) -> Array:
     """`known` if it is finite; else the violation at share theta of the population, inf if that has no values."""
     xp = namespace(population.f)
@@ -98,39 +93,50 @@ def first_level(known: Array, population: Population, theta: float) -> Array:
 
 @dataclass(frozen=True)
 class Closing:
-    """Epsilon is start (1 - elapsed / Tc)^cp, and 0 from Tc on."""
+    """Epsilon is start (1 - elapsed / Tc)^cp, and 0 from Tc on. Defaults: Takahama and Sakai."""
 
     start: Array  # inf until known
+    theta: float = setting(0.2)  # the share of the first population that counts as feasible at the start
+    cp: float = setting(5.0)
+    closes: float = setting(0.2)  # Tc
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> Closing:
-        return cls(xp.asarray(np.inf))
+    def fresh(cls, xp: Any = np, **settings: float) -> Closing:
+        return cls(xp.asarray(np.inf), **settings)
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
-        start = namespace(population.f).minimum(first_level(self.start, population, THETA), HUGE)
-        return Epsilon(closing(start, elapsed / CLOSES, CP))
+        start = namespace(population.f).minimum(first_level(self.start, population, self.theta), HUGE)
+        return Epsilon(closing(start, elapsed / self.closes, self.cp))
 
     rank = by_keys
 
     def after(self, population: Population, elapsed: Array) -> Closing:
-        return Closing(first_level(self.start, population, THETA))
+        return replace(self, start=first_level(self.start, population, self.theta))
 
 
 @dataclass(frozen=True)
 class AdaptiveEpsilon:
-    """Epsilon shrinks by tau while few points are feasible, else is largest (1 - elapsed / Tc)^cp; 0 from Tc on."""
+    """Epsilon shrinks by tau while few points are feasible, else is largest (1 - elapsed / Tc)^cp; 0 from Tc on.
+
+    Defaults: Fan et al.
+    """
 
     epsilon: Array  # inf until known
     largest: Array  # the largest violation so far
+    theta: float = setting(0.05)  # the share of the first population that counts as feasible at the start
+    tau: float = setting(0.1)
+    alpha: float = setting(0.95)  # the share of feasible points below which epsilon shrinks by tau
+    cp: float = setting(2.0)
+    closes: float = setting(0.9)  # Tc
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> AdaptiveEpsilon:
-        return cls(xp.asarray(np.inf), xp.asarray(0.0))
+    def fresh(cls, xp: Any = np, **settings: float) -> AdaptiveEpsilon:
+        return cls(xp.asarray(np.inf), xp.asarray(0.0), **settings)
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         xp = namespace(population.f)
-        level = xp.minimum(first_level(self.epsilon, population, ADAPTIVE_THETA), HUGE)
-        return Epsilon(xp.where(elapsed < ADAPTIVE_CLOSES, level, 0.0))
+        level = xp.minimum(first_level(self.epsilon, population, self.theta), HUGE)
+        return Epsilon(xp.where(elapsed < self.closes, level, 0.0))
 
     rank = by_keys
 
@@ -140,19 +146,27 @@ class AdaptiveEpsilon:
         share = population.feasible_share
         known = self.epsilon < np.inf
         then = improved(
-            xp.where(known, self.epsilon, 0.0), largest, elapsed / ADAPTIVE_CLOSES, share, TAU, ALPHA, ADAPTIVE_CP
+            xp.where(known, self.epsilon, 0.0), largest, elapsed / self.closes, share, self.tau, self.alpha, self.cp
         )
-        return AdaptiveEpsilon(xp.where(known, then, first_level(self.epsilon, population, ADAPTIVE_THETA)), largest)
+        level = xp.where(known, then, first_level(self.epsilon, population, self.theta))
+        return replace(self, epsilon=level, largest=largest)
 
 
 @dataclass(frozen=True)
 class Quantile:
-    """Epsilon is the violation that a share theta (1 - elapsed)^cp of the population stays below; 0 from Tc on."""
+    """Epsilon is the violation that a share theta (1 - elapsed)^cp of the population stays below; 0 from Tc on.
+
+    Defaults: CL-SRDE.
+    """
+
+    theta: float = setting(0.8)
+    cp: float = setting(2.0)
+    closes: float = setting(0.8)  # Tc
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Epsilon:
         xp = namespace(population.f)
-        level = violation_at(population, QUANTILE_THETA, elapsed, QUANTILE_CP)
-        return Epsilon(xp.where(elapsed < QUANTILE_CLOSES, level, 0.0))
+        level = violation_at(population, self.theta, elapsed, self.cp)
+        return Epsilon(xp.where(elapsed < self.closes, level, 0.0))
 
     rank = by_keys
     after = unchanged

@@ -1,26 +1,35 @@
 """Constraint handling as a setting: a table of techniques by name; a technique gives the rule of each generation.
 
+The setting `rule` of an algorithm is a name of the table, FILE.py:NAME, the name of an entry point, or a technique or
+rule itself. A text may have parameters: "static-penalty(weight=100)".
+
 A technique is a frozen dataclass of arrays (perhaps none) that an algorithm stores in its state:
 
-    handling = first_handling(name, points)               # at the start, from the first population
+    handling = first_handling(self.rule, points, task)    # at the start, from the first population
     rule = state.handling.rule(population, elapsed, rng)  # in a generation
     rows = state.handling.rank(rule, population, rng)     # best first
     accepted = accepts(rule, trials, population)          # and `gain`, `best_of`, from parts/rules.py
     handling = state.handling.after(survivors, elapsed)   # for the next state
 
 `elapsed` is the share of the budget used, from 0 to 1. Rows without values (failed, cut, or the dead rows of a
-shrinking population) take no part in any average or quantile. Every technique judges by `violation`, the sum that
-drives the search, and by nothing else of the constraints.
+shrinking population) take no part in any average or quantile. The techniques of the package judge by `violation`, the
+sum that drives the search. One that reads single constraints, `g` and `h` of points, has `needs_constraint_values`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..algorithm import Task
+from ..arrays import Array, is_setting, namespace
+from ..lookup import Table, did_you_mean
 from ..population import Population
 from ..streams import Stream
 from . import epsilon, penalties
@@ -29,9 +38,6 @@ from .push_pull import PushAndPull
 from .rules import Death, Epsilon, Feasibility, Fixed, Penalty, Rule
 from .stochastic import Stochastic
 from .tradeoff import AdaptiveTradeOff
-
-STATIC_LEVEL = 1e-4  # the tolerance of equalities in the CEC suites, here of the whole violation
-STATIC_WEIGHT = 1e3
 
 
 @runtime_checkable
@@ -51,40 +57,154 @@ class Handling(Protocol):
         """The next state, from the population at the end of a generation, or from the first one."""
 
 
-# Each technique in its first state, given the namespace of its arrays.
-TECHNIQUES: dict[str, Callable[[Any], Handling]] = {
-    "feasibility": lambda xp: Fixed(Feasibility()),
-    "epsilon": epsilon.Closing.fresh,
-    "epsilon-static": lambda xp: Fixed(Epsilon(xp.asarray(STATIC_LEVEL))),
-    "epsilon-adaptive": epsilon.AdaptiveEpsilon.fresh,
-    "epsilon-quantile": lambda xp: epsilon.Quantile(),
-    "stochastic-ranking": lambda xp: Stochastic(),
-    "static-penalty": lambda xp: Fixed(Penalty(xp.asarray(STATIC_WEIGHT))),
-    "dynamic-penalty": penalties.Dynamic.fresh,
-    "adaptive-penalty": penalties.AdaptivePenalty.fresh,
-    "self-adaptive-penalty": lambda xp: penalties.SelfAdaptive(),
-    "death-penalty": lambda xp: Fixed(Death()),
-    "push-and-pull": PushAndPull.fresh,
-    "adaptive-trade-off": lambda xp: AdaptiveTradeOff(),
-    "ensemble": Ensemble.fresh,
-}
+RuleOrName = str | Handling | Rule  # also a class of these
 
 
-def handling_of(name: str, xp: Any = np) -> Handling:
-    """The technique of that name, in its first state.
+@dataclass(frozen=True)
+class Maker:
+    """Makes a technique in its first state, from a namespace and parameters."""
+
+    make: Callable[..., Any]  # of xp and the parameters; a technique, or a rule for every generation
+    parameters: tuple[str, ...]
+    needs_constraint_values: bool  # g and h of each point
+
+    def __call__(self, xp: Any = np, **parameters: Any) -> Handling:
+        made = self.make(xp, **parameters)
+        if not is_technique(made) and is_rule(made):
+            made = Fixed(made)
+        if not is_technique(made):
+            raise ValueError(f"it gives a {type(made).__name__}, neither a technique nor a rule")
+        technique: Handling = made
+        return technique
+
+
+def is_technique(thing: Any) -> bool:
+    """Whether a thing, or a class, has the methods of a technique."""
+    return all(callable(getattr(thing, name, None)) for name in ("rule", "rank", "after"))
+
+
+def is_rule(thing: Any) -> bool:
+    """Whether a thing, or a class, has the method of a rule."""
+    return callable(getattr(thing, "keys", None)) and not isinstance(thing, Mapping)
+
+
+def _checked(thing: Any, what: str) -> Maker:
+    """The maker of a technique or rule: a class of one, an object, or a function of xp; ValueError if it is none."""
+    reads = bool(getattr(thing, "needs_constraint_values", False))
+    if isinstance(thing, Maker):
+        return thing
+    if isinstance(thing, type) and (is_technique(thing) or is_rule(thing)):
+        fresh = getattr(thing, "fresh", None)
+        if fresh is not None:
+            return Maker(fresh, _parameters(fresh, thing)[1:], reads)
+        return Maker(lambda xp, **parameters: thing(**parameters), _parameters(thing, thing), reads)
+    if is_technique(thing) or is_rule(thing):
+        return Maker(lambda xp: thing, (), reads)
+    if callable(thing) and not isinstance(thing, type):
+        return Maker(thing, _parameters(thing)[1:], reads)
+    raise ValueError(
+        f"{what} must be a technique (with rule, rank and after), a rule (with keys), a class of one, or a function "
+        "of xp that makes one"
+    )
+
+
+def _parameters(function: Callable[..., Any], kind: Any = None) -> tuple[str, ...]:
+    """The names of the parameters of a function; for further ones by keyword, those of the settings of its class."""
+    found = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found += [entry.name for entry in fields(kind) if is_setting(entry)] if is_dataclass(kind) else []
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            found.append(parameter.name)
+    return tuple(found)
+
+
+def _static_epsilon(xp: Any, level: float = 1e-4) -> Fixed:
+    """The level is the tolerance of equalities in the CEC suites, here of the whole violation."""
+    return Fixed(Epsilon(xp.asarray(float(level))))
+
+
+def _static_penalty(xp: Any, weight: float = 1e3) -> Fixed:
+    return Fixed(Penalty(xp.asarray(float(weight))))
+
+
+RULES = Table(
+    "rule",
+    "ppsde.rules",
+    {
+        "feasibility": Feasibility,
+        "epsilon": epsilon.Closing,
+        "epsilon-static": _static_epsilon,
+        "epsilon-adaptive": epsilon.AdaptiveEpsilon,
+        "epsilon-quantile": epsilon.Quantile,
+        "stochastic-ranking": Stochastic,
+        "static-penalty": _static_penalty,
+        "dynamic-penalty": penalties.Dynamic,
+        "adaptive-penalty": penalties.AdaptivePenalty,
+        "self-adaptive-penalty": penalties.SelfAdaptive,
+        "death-penalty": Death,
+        "push-and-pull": PushAndPull,
+        "adaptive-trade-off": AdaptiveTradeOff,
+        "ensemble": Ensemble,
+    },
+    __package__,
+    _checked,
+)
+
+
+def parsed(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters in the text of a rule; ValueError if it cannot be read.
+
+    Examples
+    --------
+    >>> parsed("static-penalty(weight=100)")
+    ('static-penalty', {'weight': 100})
+    """
+    name, bracket, _ = text.partition("(")
+    if not bracket:
+        return text, {}
+    try:
+        call = ast.parse(re.sub(r"^[^(]*", "f", text, count=1), mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
+            raise ValueError
+        return name.strip(), {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (ValueError, SyntaxError):
+        raise ValueError(f"rule must be NAME or NAME(parameter=value, ...); got {text!r}") from None
+
+
+def maker_of(rule: Any) -> tuple[Maker, dict[str, Any]]:
+    """The maker of a rule, of its text or as an object, and the parameters given; ValueError if it is none."""
+    name, given = parsed(rule) if isinstance(rule, str) else (rule, {})
+    maker: Maker = RULES.find(name)
+    for parameter in given:
+        if parameter not in maker.parameters:
+            has = f"it has {', '.join(maker.parameters)}" if maker.parameters else "it has none"
+            raise ValueError(
+                f"unknown parameter {parameter!r} of rule {name!r}; {has}{did_you_mean(parameter, maker.parameters)}"
+            )
+    return maker, given
+
+
+def handling_of(rule: Any, xp: Any = np, task: Task | None = None) -> Handling:
+    """The technique of a rule, in its first state; a parameter `tolerance` that is not given is that of the task.
 
     Examples
     --------
     >>> handling_of("feasibility")
     Fixed(always=Feasibility())
+    >>> handling_of("epsilon-quantile(theta=0.5)")
+    Quantile(theta=0.5, cp=2.0, closes=0.8)
     """
-    return TECHNIQUES[name](xp)
+    maker, given = maker_of(rule)
+    if task is not None and "tolerance" in maker.parameters:
+        given = {"tolerance": task.tolerance, **given}
+    return maker(xp, **given)
 
 
-def first_handling(name: str, points: Population) -> Handling:
-    """The technique of that name after the first population."""
+def first_handling(rule: Any, points: Population, task: Task | None = None) -> Handling:
+    """The technique of a rule after the first population."""
     xp = namespace(points.f)
-    return handling_of(name, xp).after(points, xp.asarray(0.0))
+    return handling_of(rule, xp, task).after(points, xp.asarray(0.0))
 
 
 def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Population, Handling]:
@@ -95,6 +215,19 @@ def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Popu
 
 
 def check_rule(settings: Any) -> None:
-    """Raise ValueError unless the setting `rule` is the name of a technique."""
-    if not isinstance(settings.rule, str) or settings.rule not in TECHNIQUES:
-        raise ValueError(f"rule must be one of {', '.join(map(repr, TECHNIQUES))}; got {settings.rule!r}")
+    """Raise ValueError unless the setting `rule` is a rule: a text, a technique, a rule, or a class of one."""
+    rule = settings.rule
+    try:
+        handling_of(rule)
+        hash(rule)
+    except TypeError as error:  # of the user's class, or from `hash`
+        shown = rule if isinstance(rule, str) else type(rule).__name__
+        raise ValueError(f"rule {shown!r} is not possible: {error}") from None
+
+
+def reads_constraints(algorithm: Any) -> bool:
+    """Whether an algorithm, or the rule it is set to, needs g and h of each point."""
+    if getattr(algorithm, "needs_constraint_values", False):
+        return True
+    rule = getattr(algorithm, "rule", None)
+    return rule is not None and maker_of(rule)[0].needs_constraint_values

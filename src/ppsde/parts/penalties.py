@@ -19,18 +19,16 @@ Deviations (the publication says / we do / because)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace
+from ..arrays import HUGE, Array, namespace, setting
 from ..population import Keys, Population
 from ..streams import Stream
 from .rules import Penalty, Points, by_keys, ranking, unchanged
 
-C, ALPHA = 0.5, 2.0  # Joines and Houck
-START, WINDOW, LIGHTER, HEAVIER = 1.0, 10, 2.0, 1.5  # Hadj-Alouane and Bean: lambda(1), k, beta1, beta2
 LIGHTEST, HEAVIEST = 1e-10, 1e10
 
 
@@ -39,18 +37,20 @@ class Dynamic:
     """f + (C t)^alpha violation in generation t = 1, 2, .."""
 
     generation: Array  # how many were made
+    C: float = setting(0.5)
+    alpha: float = setting(2.0)
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> Dynamic:
-        return cls(xp.asarray(0))
+    def fresh(cls, xp: Any = np, **settings: float) -> Dynamic:
+        return cls(xp.asarray(0), **settings)
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Penalty:
-        return Penalty((C * (self.generation + 1)) ** ALPHA)
+        return Penalty((self.C * (self.generation + 1)) ** self.alpha)
 
     rank = by_keys
 
     def after(self, population: Population, elapsed: Array) -> Dynamic:
-        return Dynamic(self.generation + 1)
+        return replace(self, generation=self.generation + 1)
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,12 @@ class AdaptivePenalty:
     weight: Array
     generation: Array  # how many were made
     feasible: Array  # (window,), whether the best of each of the last generations was
+    lighter: float = setting(2.0)  # beta1
+    heavier: float = setting(1.5)  # beta2
 
     @classmethod
-    def fresh(cls, xp: Any = np) -> AdaptivePenalty:
-        return cls(xp.asarray(START), xp.asarray(0), xp.zeros(WINDOW, dtype=bool))
+    def fresh(cls, xp: Any = np, start: float = 1.0, window: int = 10, **settings: float) -> AdaptivePenalty:
+        return cls(xp.asarray(float(start)), xp.asarray(0), xp.zeros(window, dtype=bool), **settings)
 
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Penalty:
         return Penalty(self.weight)
@@ -73,12 +75,13 @@ class AdaptivePenalty:
     def after(self, population: Population, elapsed: Array) -> AdaptivePenalty:
         xp = namespace(population.f)
         best = ranking(Penalty(self.weight), population)[0]
-        now = xp.arange(WINDOW) == self.generation % WINDOW
+        window = self.feasible.shape[0]
+        now = xp.arange(window) == self.generation % window
         feasible = xp.where(now, population.feasible[best], self.feasible)
-        known = self.generation + 1 >= WINDOW
-        factor = xp.where(feasible.all(), 1 / LIGHTER, xp.where(feasible.any(), 1.0, HEAVIER))
+        known = self.generation + 1 >= window
+        factor = xp.where(feasible.all(), 1 / self.lighter, xp.where(feasible.any(), 1.0, self.heavier))
         weight = xp.clip(self.weight * xp.where(known, factor, 1.0), LIGHTEST, HEAVIEST)
-        return AdaptivePenalty(weight, self.generation + 1, feasible)
+        return replace(self, weight=weight, generation=self.generation + 1, feasible=feasible)
 
 
 def extent(values: Array, among: Array) -> tuple[Array, Array]:

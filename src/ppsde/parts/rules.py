@@ -66,6 +66,21 @@ class Death:
         return first, xp.where(feasible, points.f, 0.0)
 
 
+@dataclass(frozen=True)
+class Blockwise:
+    """A rule applied to each block of `size` rows separately, so that row k of every block is judged as member k."""
+
+    rule: Rule
+    size: int
+
+    def keys(self, points: Points) -> Keys:
+        xp = namespace(points.f)
+        blocks = [slice(k, k + self.size) for k in range(0, points.f.shape[0], self.size)]
+        keys = [self.rule.keys(points.take(block)) for block in blocks]
+        first, second = (xp.concatenate(column) for column in zip(*keys, strict=True))
+        return first, second
+
+
 def push() -> Rule:
     """The objective alone: every point that has values counts as feasible."""
     return Epsilon(HUGE)

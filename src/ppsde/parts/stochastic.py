@@ -18,12 +18,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array, namespace, repeated
+from ..arrays import Array, namespace, repeated, setting
 from ..population import Keys, Population
 from ..streams import Stream
 from .rules import Points, Rule, unchanged
 
-PROBABILITY = 0.45  # of a comparison by the objective, in ranks
 FIRST, LAST = 0.475, 0.025  # of a coin, at the start and at the end of the budget
 
 
@@ -106,10 +105,12 @@ def stochastic_rank(population: Population, probability: Array | float, rng: Str
 class Stochastic:
     """Ranks by stochastic ranking, survival by a coin per row."""
 
+    probability: float = setting(0.45)  # of a comparison by the objective, in ranks
+
     def rule(self, population: Population, elapsed: Array, rng: Stream) -> Coin:
         return Coin.toss(population, falling(elapsed), rng)
 
     def rank(self, rule: Rule, population: Population, rng: Stream) -> Array:
-        return stochastic_rank(population, PROBABILITY, rng)
+        return stochastic_rank(population, self.probability, rng)
 
     after = unchanged

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
+from ..lookup import MOST_NAMES, Table, did_you_mean
 from ..problem import Problem
 
 __all__ = ["SUITES", "MissingData", "Suite", "get"]
-
-SUITES = ("cec2017", "cec2006", "engineering", "cec2020rw")  # each a module of that name here, holding SUITE
-MOST_NAMES = 30  # listed in an error message
 
 
 class MissingData(ValueError):
@@ -41,22 +38,39 @@ class Suite:
         if name not in self.names:
             few = len(self.names) <= MOST_NAMES
             known = ", ".join(self.names) if few else f"{self.names[0]} .. {self.names[-1]}"
-            raise ValueError(f"unknown problem {name!r} in suite {self.name!r}; it has {known}")
+            hint = did_you_mean(name, self.names)
+            raise ValueError(f"unknown problem {name!r} in suite {self.name!r}; it has {known}{hint}")
         return self.build(name, dimension, **options)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
 
-def get(name: str) -> Suite:
-    """Return the suite of that name.
+def _checked(thing: Any, what: str) -> Suite:
+    """Return a suite, or the one that a function returns; ValueError if it is none."""
+    if callable(thing) and not isinstance(thing, type | Suite):
+        thing = thing()
+    if not isinstance(thing, Suite):
+        raise ValueError(f"{what} must be a ppsde.suites.Suite; it is a {type(thing).__name__}")
+    return thing
+
+
+SUITES = Table(
+    "suite",
+    "ppsde.suites",
+    {name: f"{name}:SUITE" for name in ("cec2017", "cec2006", "engineering", "cec2020rw")},
+    __name__,
+    _checked,
+)
+
+
+def get(name: str | Suite) -> Suite:
+    """Return the suite of a name in `SUITES`, of FILE.py:NAME or of an entry point; or a suite itself.
 
     Examples
     --------
     >>> get("cec2017").names[:3]
     ('C01', 'C02', 'C03')
     """
-    if name not in SUITES:
-        raise ValueError(f"unknown suite {name!r}; expected one of {', '.join(SUITES)}")
-    suite: Suite = import_module(f".{name}", __package__).SUITE
+    suite: Suite = SUITES.find(name)
     return suite
