@@ -12,6 +12,7 @@ from .algorithms import DEFAULT
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
+from .engines.run import Run
 from .population import TOLERANCE
 from .problem import Problem, row_values
 from .request import Request
@@ -150,6 +151,13 @@ class Optimizer:
         optimizer = cls.__new__(cls)
         optimizer._run, optimizer._counts = run, (counts[0], counts[1])
         return optimizer
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the search as plain data, by which it can be copied and sent to other processes."""
+        return {"counts": self._counts, "run": self._run.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._counts, self._run = state["counts"], Run.restored(state["run"])
 
     @property
     def result(self) -> Result:
