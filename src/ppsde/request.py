@@ -43,7 +43,8 @@ class Request:
     x0 : array (k, d), optional
         Points that the first population must contain, in the user's variables.
     integrality, log : bool or array (d,)
-        Which variables are integers, and which are searched in their logarithm.
+        Which variables are integers, and which are searched in their logarithm. Without `integrality`, those are
+        integers that the problem's `properties` name so.
     limits : Limits
     named : bool
         Whether the user passed a `Problem`, which has a name, and not a function.
@@ -77,7 +78,8 @@ class Request:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        variables = variables_of(problem.lower, problem.upper, self.integrality, self.log)
+        integrality = problem.properties.get("integrality") if self.integrality is None else self.integrality
+        variables = variables_of(problem.lower, problem.upper, integrality, self.log)
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "searched", problem if variables is None else wrapped(problem, variables))
 
