@@ -88,6 +88,17 @@ class Optimizer:
             tol=tol,
         ).run()
 
+    def __repr__(self) -> str:
+        run = self._run
+        state = "done" if self.done else f"wants {len(run.wanted) if run.wanted is not None else 0} points"
+        return f"Optimizer: {run.evaluations:,} of {run.task.max_evaluations:,} evaluations, {state}"
+
+    def _repr_html_(self) -> str:
+        """Return the search so far as HTML, for notebooks."""
+        from .notebook import optimizer_html
+
+        return optimizer_html(repr(self), None if self._run.best is None else self.result)
+
     @property
     def done(self) -> bool:
         """Whether the budget is spent, the target reached, the method has converged, or every evaluation failed."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .arrays import Array
 from .checks import check_int
+from .markup import Markup, tag
 from .population import TOLERANCE, checked_tolerance
 
 
@@ -64,6 +65,7 @@ def _floats(values: Any) -> np.ndarray:
 
 FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 LONGEST_TEXT = 200  # letters of a value that a message shows
+SHOWN_VARIABLES = 12  # in a notebook
 
 
 class MalformedValue(ValueError):
@@ -128,6 +130,39 @@ class Problem:
         lower, upper = box(self.bounds)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
+
+    def __repr__(self) -> str:
+        return f"Problem {self.name!r}: {', '.join(self._facts())}"
+
+    def _repr_html_(self) -> str:
+        """Return the problem as HTML, for notebooks: what it has, and the bounds of the first variables."""
+        heads = [tag("th", text, style="text-align:right") for text in ("variable", "lower", "upper")]
+        rows = [
+            tag("tr", *(tag("td", text, style="text-align:right") for text in (f"x[{k}]", f"{low:g}", f"{high:g}")))
+            for k, (low, high) in enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
+        ]
+        more = len(rows) - SHOWN_VARIABLES
+        return tag(
+            "div",
+            tag("b", str(self.name)),
+            f": {', '.join(self._facts())}",
+            tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows[:SHOWN_VARIABLES])),
+            tag("div", f"and {more} more variables") if more > 0 else Markup(),
+        )
+
+    def _facts(self) -> list[str]:
+        def count(number: int, one: str, many: str) -> str:
+            return f"{number} {one if number == 1 else many}"
+
+        facts = [count(self.dimension, "variable", "variables")]
+        if self.counts is None:
+            facts.append("constraints counted at the first evaluation")
+        else:
+            facts.append(count(self.counts[0], "inequality", "inequalities"))
+            facts.append(count(self.counts[1], "equality", "equalities"))
+        if self.optimum is not None:
+            facts.append(f"{self.optimum.status} {self.optimum.value:.10g}")
+        return facts
 
     @property
     def dimension(self) -> int:

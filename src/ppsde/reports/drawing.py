@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .html import Markup, tag
+from ..markup import Markup, tag
 
 Point = tuple[float, float]
 TEXT_SIZE = 21.0

@@ -22,9 +22,9 @@ import numpy as np
 from .. import published, suites
 from ..experiments import StoredRun
 from ..experiments.job import Job
+from ..markup import Markup, listed, tag
 from ..population import competition_violation
 from ..problem import Problem
-from .html import Markup, listed, tag
 from .study import Study
 from .tables import ReportTable, sortable
 

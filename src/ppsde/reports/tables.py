@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..markup import Markup, tag
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
-from .html import Markup, tag
 from .study import Study
 
 ECDF_ROWS = 40
