@@ -145,6 +145,11 @@ def test_a_problem_with_integers_is_solved_in_integers():
     assert result.x == pytest.approx([3.0, -0.3, 1.0], abs=1e-2) and result.x[0] == 3 and result.x[2] == 1
 
 
+def test_batches_refuse_a_problem_with_integers():
+    with pytest.raises(ValueError, match="whole has integer variables: solve it by minimize"):
+        ppsde.solve_batch(WHOLE, runs=2, max_evaluations=100)
+
+
 def test_integers_travel_to_pygmo_and_back():
     there = PygmoProblem(WHOLE)
     assert there.order.tolist() == [1, 0, 2] and there.get_nix() == 2

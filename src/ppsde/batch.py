@@ -16,7 +16,7 @@ from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
 from .engines.ending import Endings
 from .problem import Problem
-from .request import Request
+from .request import Request, check_real
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,8 @@ def solve_batch(
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
     _check(problems, seed, record)
+    for each in problems:
+        check_real(each)
     requests = [Request(p, method, options, max_evaluations, int(seed), target=target, tol=tol) for p in problems]
     algorithm, budget, chosen = requests[0].algorithm(), requests[0].budget, device_of(device)
     stopping = (requests[0].tol_for(algorithm), check_target(target))

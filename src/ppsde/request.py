@@ -43,8 +43,7 @@ class Request:
     x0 : array (k, d), optional
         Points that the first population must contain, in the user's variables.
     integrality, log : bool or array (d,)
-        Which variables are integers, and which are searched in their logarithm. Without `integrality`, those are
-        integers that the problem's `properties` name so.
+        Which variables are integers, and which are searched in their logarithm.
     limits : Limits
     named : bool
         Whether the user passed a `Problem`, which has a name, and not a function.
@@ -78,8 +77,7 @@ class Request:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        integrality = problem.properties.get("integrality") if self.integrality is None else self.integrality
-        variables = variables_of(problem.lower, problem.upper, integrality, self.log)
+        variables = variables_of(problem.lower, problem.upper, self.integrality, self.log)
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "searched", problem if variables is None else wrapped(problem, variables))
 
@@ -195,12 +193,26 @@ def request_of(
     eval_timeout: float | None = None,
     eval_memory: int | None = None,
     max_time: float | None = None,
+    integrality: Any = None,
     **others: Any,
 ) -> Request:
-    """Return the request for the arguments of `minimize`; ValueError if one is not possible."""
+    """Return the request for the arguments of `minimize`; ValueError if one is not possible.
+
+    Without `integrality`, those variables are integers that the problem's `properties` name so.
+    """
     problem = problem_of(fun, bounds, constraints, vectorized, checked_tolerance(tolerance))
+    if integrality is None:
+        integrality = problem.properties.get("integrality")
     limits = Limits(on_failure, eval_timeout, eval_memory, max_time)
-    return Request(problem, seed=seed_from(rng), limits=limits, named=isinstance(fun, Problem), **others)
+    named = isinstance(fun, Problem)
+    return Request(problem, seed=seed_from(rng), limits=limits, named=named, integrality=integrality, **others)
+
+
+def check_real(problem: Problem) -> Problem:
+    """Return the problem; ValueError if it has integer variables, which only `minimize` can search."""
+    if np.any(problem.properties.get("integrality", False)):
+        raise ValueError(f"{problem.name} has integer variables: solve it by minimize, one run at a time")
+    return problem
 
 
 def problem_of(fun: Any, bounds: Any, constraints: Any, vectorized: bool, tolerance: float) -> Problem:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..algorithms import make
 from ..problem import Problem
-from ..request import Request
+from ..request import Request, check_real
 
 
 def canonical(value: Any) -> str:
@@ -147,7 +147,7 @@ class Job:
 
     def request(self, problem: Problem, run: int) -> Request:
         """The request of one of its runs on the host."""
-        return Request(problem, self.method, self._options(), self.budget, self.seed, number=run, tol=0.0)
+        return Request(check_real(problem), self.method, self._options(), self.budget, self.seed, number=run, tol=0.0)
 
     def _options(self) -> dict[str, Any]:
         return {name: _hashable(value) for name, value in self.settings.items()}

@@ -26,6 +26,7 @@ from ..engines.drive import drive
 from ..engines.ending import Endings, thinned
 from ..evaluation.evaluate import Limits
 from ..problem import Problem
+from ..request import check_real
 from .job import Job
 from .plan import Source, opened
 from .rows import Row, constraints_at, failed_row, packed, row_of
@@ -56,7 +57,8 @@ def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
     import jax
 
     device = jax.devices(job.device)[0]
-    return Program(job.algorithm(), problems, job.budget, job.record, device, workers=1)
+    real = [check_real(problem) for problem in problems]
+    return Program(job.algorithm(), real, job.budget, job.record, device, workers=1)
 
 
 def compiled_rows(
