@@ -104,6 +104,27 @@ def test_an_optimizer_shows_how_far_it_is():
     assert words.startswith("Optimizer: 150 of 150 evaluations, done") and "feasible" in words
 
 
+def test_a_batch_shows_its_best_middle_and_worst_run():
+    at = np.tile([10.0, 20.0, np.nan], (3, 1))
+    batch = ppsde.BatchResult(
+        ppsde.Problem(beam, [(0, 5)] * 2, name="<i>"),
+        x=np.zeros((3, 2)),
+        f=np.array([7.0, 5.0, 4.0]),
+        violation=np.array([0.0, 0.0, 1.0]),
+        answer_x=np.zeros((3, 2)),
+        answer_f=np.zeros(3),
+        answer_violation=np.zeros(3),
+        evaluations=np.array([20, 20, 20]),
+        status=np.zeros(3, int),
+        record={"evaluations": at, "f": at, "violation": 0 * at},
+        compile_seconds=0.0,
+        run_seconds=0.0,
+    )
+    words, tags = shown(batch)
+    assert words.startswith("2 of 3 runs feasible  on <i>") and "svg" in tags
+    assert words.index("best 1 5") < words.index("middle 0 7") < words.index("worst 2 4 1")
+
+
 def test_the_figure_draws_each_value_once_and_dashes_what_is_not_feasible():
     history = {
         "evaluations": np.array([10.0, 20, 30, 40]),

@@ -40,6 +40,26 @@ def optimizer_html(state: str, result: Any | None) -> str:
     return tag("div", tag("div", tag("b", state)), Markup() if result is None else Markup(result_html(result)))
 
 
+def batch_html(batch: Any) -> str:
+    """Return many runs on one problem as HTML: how many are feasible, the best, middle and worst, and a figure."""
+    order = np.lexsort((batch.f, batch.violation))
+    runs, feasible = len(order), int(batch.feasible.sum())
+    colour = FEASIBLE if feasible == runs else INFEASIBLE
+    heads = ("", "run", "objective", "violation", "evaluations")
+    rows = [
+        tag("tr", *(_cell(text) for text in (name, f"{k}", f"{batch.f[k]:.10g}", f"{batch.violation[k]:.4g}",
+                                             f"{batch.evaluations[k]:,}")))
+        for name, k in (("best", order[0]), ("middle", order[(runs - 1) // 2]), ("worst", order[-1]))
+    ]  # fmt: skip
+    return tag(
+        "div",
+        tag("b", f"{feasible} of {runs} runs feasible", style=f"color:{colour}"),
+        f" on {batch.problem.name}",
+        tag("table", tag("thead", tag("tr", *(_cell(head, "th") for head in heads))), tag("tbody", *rows)),
+        sketch({name: column[order[0]] for name, column in batch.record.items()}),
+    )
+
+
 def _constraints(reports: Sequence[Any]) -> Markup:
     """Return a table of the constraints: those violated first, the worst before, then those active, then the others."""
     if not reports:
