@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then command -v $$p; break; fi; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
+NEIGHBOURS := pymoo pygmo optuna
 
 .PHONY: help demo test test-slow lint clean
 
@@ -36,6 +38,9 @@ $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report,pool,dask,parquet]'
+	@for library in $(NEIGHBOURS); do \
+		$(BIN)/python -m pip install --quiet --prefer-binary --editable ".[$$library]" \
+			|| echo "$$library cannot be installed here: its tests are skipped"; done
 	@touch $@
 
 $(BIN)/python:

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 import ppsde
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 from ppsde.population import TOLERANCE
 from ppsde.suites.named import from_file
 from ppsde.testing import LOWER, UPPER, equalities
@@ -111,7 +111,7 @@ def rules() -> str:
     problems = rule_problems()
     known = [f"{problem.optimum.value:.6g}" for problem in problems.values()]
     lines = [["rule", *problems], ["---"] * (1 + len(problems)), ["best known", *known]]
-    lines += [[f"`{rule}`", *(rule_cell(rule, p) for p in problems.values())] for rule in TECHNIQUES]
+    lines += [[f"`{rule}`", *(rule_cell(rule, p) for p in problems.values())] for rule in RULES]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 

@@ -28,9 +28,31 @@ def test_a_library_that_is_not_there_is_named(monkeypatch):
         ppsde.to_pymoo(PROBLEM)
 
 
-def test_what_is_no_pymoo_problem_is_refused():
+def test_algorithms_and_samplers_name_the_library_that_is_not_there(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymoo", None)
+    monkeypatch.setitem(sys.modules, "pygmo", None)
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    for call, library in (
+        (lambda: ppsde.bridges.PymooAlgorithm, "pymoo"),
+        (lambda: ppsde.bridges.OptunaSampler, "optuna"),
+        (lambda: ppsde.from_pymoo(3), "pymoo"),
+        (lambda: ppsde.from_pygmo(3), "pygmo"),
+    ):
+        with pytest.raises(ImportError, match=f"needs {library}; install it with: pip install {library}"):
+            call()
+    with pytest.raises(AttributeError, match="no attribute 'PyMoo'"):
+        _ = ppsde.bridges.PyMoo
+
+
+def test_what_is_no_problem_of_theirs_is_refused():
+    pytest.importorskip("pymoo")
     with pytest.raises(ValueError, match="expected a pymoo problem; got int"):
         ppsde.from_pymoo(3)
+    with pytest.raises(ValueError, match="expected a ppsde Problem; got int"):
+        ppsde.to_pymoo(3)
+    pytest.importorskip("pygmo")
+    with pytest.raises(ValueError, match="expected a pygmo problem; got int"):
+        ppsde.from_pygmo(3)
 
 
 def test_pygmo_gets_the_objective_then_equalities_then_inequalities():
@@ -78,7 +100,7 @@ def test_pymoo_gets_the_same_values_and_gives_them_back():
 def test_a_problem_of_pymoo_is_solved():
     problems = pytest.importorskip("pymoo.problems")
     problem = ppsde.from_pymoo(problems.get_problem("g6"))
-    result = ppsde.minimize(problem, max_evaluations=20_000, rng=1)
+    result = ppsde.minimize(problem, max_evaluations=2000, rng=1)
     assert result.feasible and result.fun == pytest.approx(-6961.81388, abs=1.0)
 
 
@@ -101,9 +123,92 @@ def test_problems_of_pymoo_that_cannot_be_taken_are_named():
     variable = pytest.importorskip("pymoo.core.variable")
     for problem, words in (
         (core.Problem(n_var=2, n_obj=2, xl=0.0, xu=1.0), "one objective"),
-        (core.Problem(n_var=2, n_obj=1, xl=0, xu=1, vtype=int), "only real variables"),
-        (core.Problem(vars={"a": variable.Choice(options=[1, 2])}, n_obj=1), "only real variables"),
+        (core.Problem(n_var=2, n_obj=1, xl=0, xu=1, vtype=str), "variables must be float, int or bool"),
+        (core.Problem(vars={"a": variable.Variable()}, n_obj=1), "Real, Integer, Binary or Choice; Problem has"),
+        (core.Problem(vars={"a": variable.Real()}, n_obj=1), "bounds must be given; Problem has none for 'a'"),
         (core.Problem(n_var=2, n_obj=1), "bounds must be given"),
     ):
         with pytest.raises(ValueError, match=words):
             ppsde.from_pymoo(problem)
+
+
+WHOLE = ppsde.Problem(
+    lambda x: (((x - [2.6, -0.3, 1.2]) ** 2).sum(), [x[0] + x[1] - 4], []),
+    [(0.2, 5.5), (-1, 1), (-4, 4)],
+    integrality=[1, 0, 1],
+    name="whole",
+)
+
+
+def test_a_problem_with_integers_is_solved_in_integers():
+    result = ppsde.minimize(WHOLE, max_evaluations=2000, method="jde", rng=1)
+    assert result.x == pytest.approx([3.0, -0.3, 1.0], abs=1e-2) and result.x[0] == 3 and result.x[2] == 1
+
+
+def test_batches_refuse_a_problem_with_integers():
+    with pytest.raises(ValueError, match="whole has integer variables: solve it by minimize"):
+        ppsde.solve_batch(WHOLE, runs=2, max_evaluations=100)
+
+
+def test_integers_travel_to_pygmo_and_back():
+    there = PygmoProblem(WHOLE)
+    assert there.order.tolist() == [1, 0, 2] and there.get_nix() == 2
+    assert np.array_equal(there.get_bounds()[0], [-1, 0.2, -4])
+    assert there.fitness([-0.3, 2.6, 1.2]).tolist() == pytest.approx([0.0, -1.7])
+    pytest.importorskip("pygmo")
+    ours = ppsde.Problem(WHOLE.fun, [(0, 5), (-1, 1), (-4, 4)], properties=WHOLE.properties)
+    back = ppsde.from_pygmo(ppsde.to_pygmo(ours))
+    assert np.asarray(back.integrality).tolist() == [False, True, True]
+    assert ppsde.minimize(back, max_evaluations=2000, method="jde", rng=1).x == pytest.approx(
+        [-0.3, 3.0, 1.0], abs=1e-2
+    )
+
+
+def test_integers_travel_to_pymoo_and_back():
+    pytest.importorskip("pymoo")
+    there = ppsde.to_pymoo(WHOLE)
+    kinds = [type(kind).__name__ for kind in there.vars.values()]
+    assert kinds == ["Integer", "Real", "Integer"] and there.vars["x0"].bounds == (1, 5)
+    back = ppsde.from_pymoo(there)
+    assert np.asarray(back.integrality).tolist() == [True, False, True]
+    assert ppsde.minimize(back, max_evaluations=2000, method="jde", rng=1).x == pytest.approx(
+        [3.0, -0.3, 1.0], abs=1e-2
+    )
+    every = ppsde.to_pymoo(ppsde.Problem(lambda x: (x**2).sum(), [(0, 9)] * 2, integrality=True))
+    assert every.vtype is int and np.all(ppsde.from_pymoo(every).integrality)
+
+
+def test_choices_and_switches_of_pymoo_are_numbers_here():
+    core, kinds = pytest.importorskip("pymoo.core.problem"), pytest.importorskip("pymoo.core.variable")
+
+    class Mixed(core.ElementwiseProblem):
+        def __init__(self):
+            variables = {
+                "material": kinds.Choice(options=["oak", "steel", "tin"]),
+                "hollow": kinds.Binary(),
+                "length": kinds.Real(bounds=(-2.0, 2.0)),
+            }
+            super().__init__(vars=variables, n_obj=1)
+
+        def _evaluate(self, x, out, *args, **kwargs):
+            assert type(x["hollow"]) is bool and type(x["length"]) is float
+            out["F"] = {"oak": 2, "steel": 1, "tin": 3}[x["material"]] + (not x["hollow"]) + x["length"] ** 2
+
+    problem = ppsde.from_pymoo(Mixed())
+    assert problem.lower.tolist() == [0, 0, -2] and problem.upper.tolist() == [2, 1, 2]
+    assert ppsde.minimize(problem, max_evaluations=2000, method="jde", rng=1).x == pytest.approx([1, 1, 0], abs=1e-2)
+
+
+def test_a_problem_of_pygmo_has_its_values_and_its_tolerance():
+    pygmo = pytest.importorskip("pygmo")
+    there = ppsde.to_pygmo(PROBLEM)
+    back = ppsde.from_pygmo(there)
+    assert (back.name, back.n_ineq, back.n_eq, back.tolerance) == ("tilted", 2, 1, 1e-3)
+    for mine, theirs in zip(PROBLEM.evaluate(POINTS), back.evaluate(POINTS), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert ppsde.from_pygmo(pygmo.cec2006(13)).tolerance == 1e-4  # where pygmo's is 0
+    assert ppsde.from_pygmo(pygmo.cec2006(13), tolerance=1e-6).tolerance == 1e-6
+    with pytest.raises(ValueError, match="one objective can be solved; ZDT1 has 2"):
+        ppsde.from_pygmo(pygmo.zdt(1))
+    solved = ppsde.minimize(ppsde.from_pygmo(pygmo.cec2006(6)), max_evaluations=3000, rng=1)
+    assert solved.feasible and solved.fun == pytest.approx(-6961.81388, abs=1e-2)

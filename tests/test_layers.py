@@ -20,6 +20,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = (
     "arrays",
     "checks",
+    "markup",
     "files",
     "lookup",
     "streams",
@@ -37,6 +38,7 @@ LAYERS = (
     "request",
     "figure",
     "progress",
+    "notebook",
     "result",
     "optimizer",
     "batch",

@@ -1,5 +1,8 @@
 """Ask and tell."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -61,3 +64,21 @@ def test_wrong_counts_are_refused(counts):
         ppsde.Optimizer(BOX, **counts)
     with pytest.raises(ValueError, match="must be an int >= 0"):
         ppsde.Problem(sum, BOX, **counts)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda optimizer: pickle.loads(pickle.dumps(optimizer))])
+def test_a_copy_goes_on_as_the_original_does(copied):
+    def step(optimizer):
+        x = optimizer.ask()
+        optimizer.tell((x**2).sum(axis=1), g=1 - x[:, :1])
+
+    optimizer = ppsde.Optimizer([(-5, 5)] * 2, n_ineq=1, max_evaluations=300, method="pps-de", rng=1)
+    for _ in range(3):
+        step(optimizer)
+    other = copied(optimizer)
+    while not optimizer.done:
+        step(optimizer)
+    assert other.result.nfev == 120  # it has not moved
+    while not other.done:
+        step(other)
+    assert np.array_equal(other.result.x, optimizer.result.x) and other.result.nfev == 300

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
 FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```\n', re.M | re.S)  # one that the reader saves beside the others
+NEIGHBOURS = {"pymoo", "pygmo", "optuna"}
 SHELL = re.compile(r"^```sh\n(.*?)^```\n", re.M | re.S)
 
 
@@ -56,6 +57,8 @@ def test_each_example_prints_what_is_shown_under_it(
     page: Path, code: str, output: str, files_of_pages: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert output, "an example without its output shows nothing"
+    for library in NEIGHBOURS & set(re.findall(r"^(?:import|from) (\w+)", code, re.M)):
+        pytest.importorskip(library, reason=f"{library} is not installed")
     for name, content in FILE.findall(page.read_text(encoding="utf-8")):
         (files_of_pages / name).write_text(content, encoding="utf-8")
     exec(compile(code, "example", "exec"), {"__name__": "example"})

@@ -3,7 +3,7 @@
 import inspect
 import subprocess
 import sys
-from contextlib import nullcontext
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +15,7 @@ import ppsde
 from ppsde.arrays import bits
 from ppsde.population import evaluated
 from ppsde.scipy import differential_evolution
-from ppsde.scipy.front import Callback
+from ppsde.scipy.front import AfterIteration
 
 SQUARE = [(-5.0, 5.0)] * 2
 
@@ -55,7 +55,7 @@ def test_scipy_itself_is_still_there_and_ours_is_an_attribute_of_the_package():
     ids=["unconstrained", "disc", "linear", "bounds", "two"],
 )
 def test_both_find_the_same_optimum(fun, bounds, constraints):
-    ours = differential_evolution(fun, bounds, constraints=constraints, maxiter=400, rng=1, tol=1e-6)
+    ours = differential_evolution(fun, bounds, constraints=constraints, maxiter=1000, rng=1, tol=1e-6, atol=1e-12)
     theirs = scipy.optimize.differential_evolution(  # its polishing warns, or fails on Bounds
         fun, bounds, constraints=constraints, maxiter=400, rng=1, tol=1e-9, polish=False
     )
@@ -82,25 +82,93 @@ def test_the_budget_is_that_of_scipy_and_fixed_variables_do_not_count():
 
     result = differential_evolution(fun, [*SQUARE, (2.0, 2.0)], maxiter=9, popsize=7, tol=0, polish=False, rng=1)
     assert result.nfev == calls == (9 + 1) * 7 * 2
-    assert result.success and result.message == "Maximum number of iterations has been exceeded."
-
-
-def test_it_stops_when_the_method_has_converged_unless_tol_and_atol_are_0():
-    early = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1)
-    assert early.message == "Optimization terminated successfully."
-    assert early.success and early.nfev < 300 and early.fun == pytest.approx(1, abs=1e-9)
-    late = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1, tol=0, maxiter=20)
-    assert late.nfev == 21 * 15 * 2
+    assert result.nit == 9 and not result.success
+    assert result.message == "Maximum number of iterations has been exceeded."
 
 
 @pytest.mark.parametrize(("spread", "stops"), [(0.009, True), (0.011, False)])
 def test_it_stops_when_the_values_lie_close_together(spread, stops):
-    after_generation = Callback(None, False, tol=0.01, atol=0)
     members = evaluated(np.zeros((2, 1)), np.array([1 - spread, 1 + spread]), np.zeros((2, 0)), np.zeros((2, 0)), 0.0)
-    stand = SimpleNamespace(nit=3, population=members, x=np.zeros(1), fun=0.99, nfev=60, feasible=True)
-    with pytest.raises(StopIteration) if stops else nullcontext():
-        after_generation(stand)
-    assert after_generation.converged == stops
+    run = SimpleNamespace(completed=3, state=SimpleNamespace(population=members))
+    after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict)
+    assert after_iteration() == after_iteration.converged == stops
+
+
+def test_only_a_run_that_converged_is_a_success():
+    early = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1)
+    assert early.success and early.message == "Optimization terminated successfully." and early.nit < 1000
+    late = differential_evolution(lambda x: 1 + sphere(x), SQUARE, polish=False, rng=1, tol=0, maxiter=20)
+    assert not late.success and late.nfev == 21 * 15 * 2 and late.nit == 20
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_the_objective_is_not_called_where_constraints_are_violated(vectorized):
+    points = []
+
+    def fun(x):
+        points.extend(x.T if vectorized else [x])
+        return np.log(x[0] + x[1] - 1) + (x**2).sum(axis=0)
+
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 1.5, np.inf)
+    options = {"vectorized": vectorized, "updating": "deferred", "polish": False, "rng": 1, "maxiter": 50}
+    result = differential_evolution(fun, SQUARE, constraints=line, **options)
+    assert (np.sum(points, axis=1) >= 1.5).all() and result.fun == pytest.approx(np.log(0.5) + 1.125, abs=1e-2)
+    if not vectorized:
+        assert result.nfev == len(points) < 51 * 30
+
+
+def test_with_workers_the_calls_of_the_objective_are_counted_too():
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+    options = {"constraints": line, "updating": "deferred", "maxiter": 4, "polish": False, "rng": 1}
+    alone = differential_evolution(tilted, SQUARE, **options)
+    mapped = differential_evolution(tilted, SQUARE, workers=map, **options)
+    assert mapped.nfev == alone.nfev < 5 * 30 and bits(mapped.x) == bits(alone.x)
+
+
+def test_a_constraint_that_raises_at_some_points_forbids_only_these():
+    def right(x):
+        if x[0] < 0:
+            raise ValueError("left of the axis")
+        return x[0] + x[1]
+
+    result = differential_evolution(
+        sphere, SQUARE, constraints=NonlinearConstraint(right, 1.0, np.inf), maxiter=60, rng=1, polish=False
+    )
+    assert result.n_failed > 0 and result.maxcv == 0 and result.fun == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("init", ["latinhypercube", "sobol", "halton", "random"])
+def test_the_first_population_is_drawn_as_named(init):
+    seen = []
+
+    def fun(x):
+        seen.append(x.copy())
+        return sphere(x)
+
+    differential_evolution(fun, SQUARE, init=init, maxiter=0, polish=False, rng=1)
+    assert len(seen) == (32 if init == "sobol" else 30)
+    counts = np.histogram(np.array(seen)[:, 0], bins=len(seen), range=(-5, 5))[0]
+    assert (counts == 1).all() == (init in ("latinhypercube", "sobol"))
+
+
+def test_a_strategy_of_ones_own_makes_the_trials():
+    seen = []
+
+    def strategy(candidate, population, rng=None):
+        seen.append(candidate)
+        assert sphere(population[0]) == min(map(sphere, population)) and (population[:, 0] % 1 == 0).all()
+        return population[0] + rng.normal(size=2)
+
+    result = differential_evolution(
+        sphere, SQUARE, strategy=strategy, integrality=[1, 0], maxiter=5, rng=1, polish=False
+    )
+    assert seen == list(range(30)) * 5 and result.nit == 5 and result.nfev == 6 * 30
+    again = differential_evolution(
+        sphere, SQUARE, strategy=strategy, integrality=[1, 0], maxiter=5, rng=1, polish=False
+    )
+    assert bits(again.population) == bits(result.population)
+    with pytest.raises(RuntimeError, match=r"strategy must have signature .* here \(2,\)"):
+        differential_evolution(sphere, SQUARE, strategy=lambda candidate, population, rng: [1.0], rng=1)
 
 
 def test_polishing_is_counted_and_taken_only_if_better():
@@ -115,7 +183,7 @@ def test_polishing_is_counted_and_taken_only_if_better():
     assert rough.nfev == calls and "jac" not in rough
     calls = 0
     fine = differential_evolution(fun, [(0.0, 2.0)] * 3, maxiter=20, rng=1)
-    assert fine.nfev == calls > rough.nfev
+    assert fine.nfev == calls > rough.nfev and not fine.success
     assert fine.fun < rough.fun and fine.fun < 1e-8 and fine.jac.shape == (3,)
     assert np.array_equal(fine.population[0], fine.x)
 
@@ -133,10 +201,21 @@ def test_polishing_that_fails_or_leaves_what_is_feasible_changes_nothing():
     rough = differential_evolution(sphere, SQUARE, polish=False, **common)
     for polish in (outside, broken):
         result = differential_evolution(sphere, SQUARE, polish=polish, **common)
-        assert np.array_equal(result.x, rough.x) and result.fun == rough.fun and result.success
+        assert np.array_equal(result.x, rough.x) and result.fun == rough.fun
     assert "Polishing failed: RuntimeError: no gradient" in result.message
-    with pytest.raises(ValueError, match="must return an OptimizeResult; got int"):
+    with pytest.raises(ValueError, match="should return an OptimizeResult; got int"):
         differential_evolution(sphere, SQUARE, polish=lambda *args, **kwargs: 3, **common)
+
+
+def test_an_end_that_is_not_feasible_is_polished_too_with_a_warning():
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 2.0, 2.0)
+    options = {"constraints": line, "maxiter": 2, "popsize": 3, "rng": 1}
+    rough = differential_evolution(sphere, SQUARE, polish=False, **options)
+    assert rough.maxcv > 0 and rough.fun == np.inf and "MAXCV" in rough.message
+    with pytest.warns(UserWarning, match="attempting to polish from the least infeasible solution"):
+        fine = differential_evolution(sphere, SQUARE, **options)
+    assert fine.maxcv == 0 and fine.fun == pytest.approx(2.0, abs=1e-3) and not fine.success
+    assert fine.message == "Maximum number of iterations has been exceeded."
 
 
 def test_a_callback_of_either_form_is_called_after_each_generation_and_may_stop():
@@ -172,7 +251,7 @@ def test_x0_and_a_first_population_are_evaluated_first():
     population = np.linspace(-4, 4, 20).reshape(10, 2)
     result = differential_evolution(fun, SQUARE, init=population, x0=[1.0, 2.0], maxiter=3, polish=False, rng=1)
     assert np.array_equal(seen[:10], [[1.0, 2.0], *population[1:]])
-    assert result.population.shape == (10, 2) and result.nfev == 4 * 10
+    assert result.population.shape == (10, 2) and result.nfev == 4 * 10 and result.nit == 3
 
 
 def test_integers_are_exact_also_after_polishing_the_others():
@@ -185,22 +264,32 @@ def test_integers_are_exact_also_after_polishing_the_others():
     assert result.x[0] == theirs.x[0] == 3.0 and result.fun == pytest.approx(0.09, abs=1e-6)
 
 
-def test_a_vectorised_function_gets_columns_and_every_evaluation_is_counted():
+def test_a_vectorised_function_gets_columns_and_its_calls_are_counted():
     count = 0
 
     def columns(x):
         nonlocal count
         assert x.shape[0] == 2
-        count += x.shape[1]
+        count += 1
         return x[0] + x[1]
 
     disc = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, -np.inf, 1.0)
     several = NonlinearConstraint(lambda x: np.array([x[0] ** 2 + x[1] ** 2, x[0]]), [-np.inf, -4], [1.0, 4.0])
     for constraints in (disc, [several, LinearConstraint(np.eye(2), -3, 3)]):
         count = 0
-        result = differential_evolution(columns, SQUARE, constraints=constraints, vectorized=True, maxiter=200, rng=1)
+        result = differential_evolution(
+            columns, SQUARE, constraints=constraints, vectorized=True, updating="deferred", maxiter=200, rng=1
+        )
         assert result.fun == pytest.approx(-np.sqrt(2), abs=1e-5) and result.nfev == count
         assert result.maxcv == 0
+
+
+def test_constraints_of_a_wrong_shape_are_an_error_as_in_scipy():
+    rows = NonlinearConstraint(lambda x: np.array([x[0], x[1]]).T, 0, 1)
+    with pytest.raises(RuntimeError, match=r"returned from a Constraint has the wrong shape: c0 of 30 points"):
+        differential_evolution(
+            lambda x: x[0], SQUARE, constraints=rows, vectorized=True, updating="deferred", maxiter=2, rng=1
+        )
 
 
 def test_equalities_are_met_within_the_tolerance():
@@ -211,14 +300,15 @@ def test_equalities_are_met_within_the_tolerance():
 
 def test_where_nothing_is_feasible_it_says_so():
     never = NonlinearConstraint(sphere, -np.inf, -1.0)
-    result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=60, rng=1)
+    with pytest.warns(UserWarning, match="attempting to polish"):
+        result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=60, rng=1)
     assert not result.success and "does not satisfy the constraints, MAXCV = " in result.message
     assert result.maxcv == pytest.approx(1.0, abs=0.1) and np.isinf(result.population_energies).all()
 
 
 def test_maxcv_is_the_largest_of_several_violations():
     never = [NonlinearConstraint(lambda x, by=by: by + 0.0 * x[0], -np.inf, 0.0) for by in (0.5, 2.0, 1.0)]
-    result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=3, rng=1)
+    result = differential_evolution(sphere, SQUARE, constraints=never, maxiter=3, rng=1, polish=False)
     assert np.concatenate(result.constr).tolist() == [0.5, 2.0, 1.0]
     assert result.maxcv == result.constr_violation == 2.0 and result.message.endswith("MAXCV = 2.0")
 
@@ -230,7 +320,7 @@ def test_a_function_that_fails_at_some_points_is_survived():
         return sphere(x)
 
     result = differential_evolution(fun, SQUARE, maxiter=60, rng=1)
-    assert result.success and result.fun < 1e-6 and result.n_failed > 0
+    assert result.fun < 1e-6 and result.n_failed > 0
 
 
 def test_a_function_that_always_fails_is_reported():
@@ -238,9 +328,11 @@ def test_a_function_that_always_fails_is_reported():
         raise RuntimeError("never")
 
     disc = NonlinearConstraint(sphere, -np.inf, 1.0)
-    result = differential_evolution(fun, SQUARE, constraints=disc, rng=1)
-    assert not result.success and np.isnan(result.x).all() and result.n_failed == result.nfev
-    assert result.maxcv == np.inf and "RuntimeError: never" in result.message
+    result = differential_evolution(fun, SQUARE, constraints=disc, maxiter=30, rng=1, polish=False)
+    assert not result.success and result.n_failed == result.nfev > 0
+    assert "MAXCV = " in result.message and "failed, the first with RuntimeError: never" in result.message
+    result = differential_evolution(fun, SQUARE, rng=1)
+    assert np.isnan(result.x).all() and "RuntimeError: never" in result.message
 
 
 def test_the_same_seed_gives_the_same_bits_by_either_name_and_with_workers():
@@ -248,7 +340,8 @@ def test_the_same_seed_gives_the_same_bits_by_either_name_and_with_workers():
         return (x**2).sum()
 
     first = differential_evolution(fun, SQUARE, maxiter=5, rng=3, polish=False)
-    for more in ({"seed": 3}, {"rng": 3, "workers": 2}, {"rng": 3, "workers": map}, {"rng": np.int64(3)}):
+    two, mapped = ({"rng": 3, "workers": workers, "updating": "deferred"} for workers in (2, map))
+    for more in ({"seed": 3}, two, mapped, {"rng": np.int64(3)}):
         again = differential_evolution(fun, SQUARE, maxiter=5, polish=False, **more)
         assert bits(first.population) == bits(again.population)
     one, two = (
@@ -257,12 +350,28 @@ def test_the_same_seed_gives_the_same_bits_by_either_name_and_with_workers():
     assert bits(one.population) == bits(two.population)
 
 
-def test_vectorised_gives_way_to_workers_with_a_warning_as_in_scipy():
-    with pytest.warns(UserWarning, match="vectorized is ignored"):
-        result = differential_evolution(
-            sphere, SQUARE, maxiter=3, tol=0, workers=map, vectorized=True, polish=False, rng=1
-        )
-    assert result.nfev == 4 * 30
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"workers": map}, ["'workers' keyword has overridden updating"]),
+        ({"workers": map, "vectorized": True}, ["'workers' keyword has overridden", "overrides the 'vectorized'"]),
+        ({"vectorized": True}, ["'vectorized' keyword has overridden updating"]),
+        ({"workers": map, "updating": "deferred"}, []),
+    ],
+)
+def test_arguments_that_override_others_are_warned_of_as_in_scipy(arguments, words):
+    def either(x):
+        return (x**2).sum(axis=0)
+
+    messages = []
+    for front in (differential_evolution, scipy.optimize.differential_evolution):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            front(either, SQUARE, maxiter=3, tol=0, polish=False, rng=1, **arguments)
+        messages.append([str(warning.message) for warning in caught])
+        assert all(warning.filename == __file__ for warning in caught[: len(caught) * (len(messages) == 1)])
+    assert messages[0] == messages[1] and len(messages[0]) == len(words)
+    assert all(part in message for part, message in zip(words, messages[0], strict=True))
 
 
 def test_progress_is_printed_if_wanted(capsys):

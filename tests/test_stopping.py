@@ -14,7 +14,6 @@ from killing import digest
 from stopping import NAME, SIZE, Halving, Stairs, in_the_table
 
 import ppsde
-from ppsde import scipy as scipy_front
 from ppsde.algorithms import DEFAULT
 from ppsde.arrays import bits
 from ppsde.cli import main
@@ -309,14 +308,6 @@ def test_studies_use_their_budget() -> None:
     problem = ppsde.Problem(fun, BOX)
     run = a_job(method=NAME, settings={}, dimension=3, budget=500).request(problem, 0).run()
     assert run.task.tol == 0.0 and run.target is None
-
-
-def test_scipys_call_ends_by_scipys_rule_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ppsde.ALGORITHMS, "pps-de", Halving())
-    result = scipy_front.differential_evolution(
-        lambda x: (x**2).sum(), BOX, maxiter=20, popsize=10, tol=0, polish=False, rng=1
-    )
-    assert result.nfev == 21 * 10 * 3 > 28 * SIZE  # with which `minimize` would have converged
 
 
 # --- callbacks -------------------------------------------------------------------------------------------------------

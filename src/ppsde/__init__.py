@@ -1,9 +1,9 @@
 """Constrained single-objective black-box optimisation: PPS-SQP, PPS-DE and its field."""
 
-from . import scipy, suites
+from . import bridges, scipy, suites
 from .algorithms import ALGORITHMS
 from .batch import BatchResult, solve_batch
-from .bridges import from_pymoo, to_pygmo, to_pymoo
+from .bridges import from_pygmo, from_pymoo, to_pygmo, to_pymoo
 from .checkpoints.state_file import CheckpointError
 from .evaluation import EvaluationError
 from .minimize import minimize, resume
@@ -21,6 +21,8 @@ __all__ = [
     "Optimizer",
     "Optimum",
     "Problem",
+    "bridges",
+    "from_pygmo",
     "from_pymoo",
     "minimize",
     "resume",

@@ -70,6 +70,12 @@ class BatchResult:
             f"f {self.f.mean():.6g} +- {self.f.std():.2g}, best {self.f[best]:.10g})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return the runs as HTML, for notebooks."""
+        from .notebook import batch_html
+
+        return batch_html(self)
+
 
 @overload
 def solve_batch(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from .markup import Markup, tag
 
 # From the palette of Okabe and Ito, distinct for every kind of colour vision.
 FEASIBLE, INFEASIBLE, OTHER, PUSH = "#0072B2", "#D55E00", "#000000", "#F0E442"
@@ -31,7 +34,16 @@ def run_figure(history: Mapping[str, np.ndarray]) -> Any:
     ]
     if not panels or not len(history["evaluations"]):
         raise ValueError("there is nothing to draw: no generation was finished")
-    figure = Figure(figsize=(8.0, 1.2 + 1.7 * len(panels)), layout="constrained")
+
+    class Shown(Figure):
+        """A figure that a notebook shows, also without pyplot."""
+
+        def _repr_png_(self) -> bytes:
+            png = BytesIO()
+            self.savefig(png, format="png")
+            return png.getvalue()
+
+    figure = Shown(figsize=(8.0, 1.2 + 1.7 * len(panels)), layout="constrained")
     rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, panel in zip(rows, panels, strict=True):
         panel(axes, history)
@@ -41,6 +53,58 @@ def run_figure(history: Mapping[str, np.ndarray]) -> Any:
         rows[0].legend(loc="upper right", fontsize="small")
     rows[-1].set_xlabel("evaluations")
     return figure
+
+
+def sketch(history: Mapping[str, np.ndarray]) -> Markup:
+    """Return a small SVG of the best objective over evaluations, dashed while it is not feasible.
+
+    It is empty if fewer than two values are known.
+    The scale is logarithmic if all values are positive and the largest is over a thousand times the smallest.
+    """
+    at, f, violation = (np.asarray(history.get(name, ()), float) for name in ("evaluations", "f", "violation"))
+    known = np.isfinite(f)
+    if known.sum() < 2:
+        return Markup()
+    at, f, feasible = at[known], f[known], violation[known] == 0
+    logarithmic = f.min() > 0 and f.max() > 1e3 * f.min()
+    height = np.log(f) if logarithmic else f
+    width, tall, edge = 360, 110, 16
+    span_x, span_y = max(float(np.ptp(at)), 1e-300), max(float(np.ptp(height)), 1e-300)
+    x = edge + (at - at[0]) / span_x * (width - 2 * edge)
+    y = edge + (height.max() - height) / span_y * (tall - 2 * edge)
+
+    def line(shown: np.ndarray, colour: str, dashes: str | None) -> Markup:
+        drawn = shown.copy()
+        drawn[1:] |= shown[:-1]  # to the next point, so that no piece between the two lines is missing
+        rows = np.flatnonzero(drawn)
+        if not len(rows):
+            return Markup()
+        pieces = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+        d = "".join("M" + "L".join(f"{x[k]:.1f} {y[k]:.1f}" for k in thinned_rows(piece)) for piece in pieces)
+        return tag("path", d=d, fill="none", stroke=colour, stroke_width="2", stroke_dasharray=dashes)
+
+    def text(words: str, left: float, top: float, anchor: str) -> Markup:
+        return tag("text", words, x=left, y=top, text_anchor=anchor, font_size="11", fill="currentColor")
+
+    return tag(
+        "svg",
+        tag("title", "best objective over evaluations" + ", logarithmic" * bool(logarithmic)),
+        line(~feasible, INFEASIBLE, "5 4"),
+        line(feasible, FEASIBLE, None),
+        text(f"{f.max():.6g}", edge, edge - 4, "start"),
+        text(f"{f.min():.6g}", edge, tall - 3, "start"),
+        text(f"{int(at[-1]):,} evaluations", width - edge, tall - 3, "end"),
+        xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=tall,
+        viewBox=f"0 0 {width} {tall}",
+        role="img",
+    )
+
+
+def thinned_rows(rows: np.ndarray, most: int = 200) -> np.ndarray:
+    """Return at most so many of the rows, evenly spread, with the first and the last."""
+    return rows if len(rows) <= most else rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(int))]
 
 
 def _objective(axes: Any, history: Mapping[str, np.ndarray]) -> None:

@@ -12,6 +12,7 @@ from .algorithms import DEFAULT
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described, restored
+from .engines.run import Run
 from .population import TOLERANCE
 from .problem import Problem, Units
 from .request import Request
@@ -90,6 +91,17 @@ class Optimizer:
             tol=tol,
         ).run()
 
+    def __repr__(self) -> str:
+        run = self._run
+        state = "done" if self.done else f"wants {len(run.wanted) if run.wanted is not None else 0} points"
+        return f"Optimizer: {run.evaluations:,} of {run.task.max_evaluations:,} evaluations, {state}"
+
+    def _repr_html_(self) -> str:
+        """Return the search so far as HTML, for notebooks."""
+        from .notebook import optimizer_html
+
+        return optimizer_html(repr(self), None if self._run.best is None else self.result)
+
     @property
     def done(self) -> bool:
         """Whether the budget is spent, the target reached, the method has converged, or every evaluation failed."""
@@ -157,6 +169,13 @@ class Optimizer:
         optimizer = cls.__new__(cls)
         optimizer._run, optimizer._counts = run, (counts[0], counts[1])
         return optimizer
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the search as plain data, by which it can be copied and sent to other processes."""
+        return {"counts": self._counts, "run": self._run.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._counts, self._run = state["counts"], Run.restored(state["run"])
 
     @property
     def result(self) -> Result:

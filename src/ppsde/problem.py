@@ -13,6 +13,7 @@ from .arrays import Array
 from .checks import check_int
 from .constraints import Combined, Constraint, as_list, constraints_of
 from .lookup import did_you_mean
+from .markup import Markup, tag
 from .population import TOLERANCE, Population, checked_tolerance
 from .returned import FGH as FGH
 from .returned import ByName, parts_of, point_values, reals, row_values
@@ -79,6 +80,9 @@ def _floats(values: Any) -> np.ndarray:
         return reals(values, "bounds")
     except MalformedValue as error:
         raise ValueError(str(error)) from None
+
+
+SHOWN_VARIABLES = 12  # in a notebook
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,39 @@ class Problem:
         object.__setattr__(self, "variables", variables_of(lower, upper, self.integrality, self.log, allowed))
         object.__setattr__(self, "units", _units_of(self))
         _ = self._limits  # so that wrong constraints are an error here
+
+    def __repr__(self) -> str:
+        return f"Problem {self.name!r}: {', '.join(self._facts())}"
+
+    def _repr_html_(self) -> str:
+        """Return the problem as HTML, for notebooks: what it has, and the bounds of the first variables."""
+        heads = [tag("th", text, style="text-align:right") for text in ("variable", "lower", "upper")]
+        rows = [
+            tag("tr", *(tag("td", text, style="text-align:right") for text in (f"x[{k}]", f"{low:g}", f"{high:g}")))
+            for k, (low, high) in enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
+        ]
+        more = len(rows) - SHOWN_VARIABLES
+        return tag(
+            "div",
+            tag("b", str(self.name)),
+            f": {', '.join(self._facts())}",
+            tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows[:SHOWN_VARIABLES])),
+            tag("div", f"and {more} more variables") if more > 0 else Markup(),
+        )
+
+    def _facts(self) -> list[str]:
+        def count(number: int, one: str, many: str) -> str:
+            return f"{number} {one if number == 1 else many}"
+
+        facts = [count(self.dimension, "variable", "variables")]
+        if self.counts is None:
+            facts.append("constraints counted at the first evaluation")
+        else:
+            facts.append(count(self.counts[0], "inequality", "inequalities"))
+            facts.append(count(self.counts[1], "equality", "equalities"))
+        if self.optimum is not None:
+            facts.append(f"{self.optimum.status} {self.optimum.value:.10g}")
+        return facts
 
     @property
     def dimension(self) -> int:

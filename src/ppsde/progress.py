@@ -13,6 +13,7 @@ from typing import Any, Protocol, TextIO
 from .engines.run import Run
 
 REFRESH = 0.1  # seconds between two updates on a terminal
+NOTEBOOK_REFRESH = 0.25  # seconds between two updates in a notebook
 LINE_EVERY = 5.0  # seconds between two lines in a file or pipe
 STAGES = {0.0: "push", 1.0: "pull"}
 SHORT = {"stage": "", "epsilon": "eps", "best": "f", "violation": "viol", "feasible": "feas", "failed": "fail"}
@@ -149,7 +150,15 @@ def clock(seconds: float) -> str:
 
 
 def view_of(stream: TextIO) -> View:
-    """Return the display for a stream: lines for a file or pipe, else rich if it is installed, else one line."""
+    """Return the display: in a notebook a widget, or a line without ipywidgets; elsewhere by the stream.
+
+    A file or pipe gets lines; a terminal gets rich if it is installed, else one line.
+    """
+    if in_notebook():
+        try:
+            return Widget()
+        except ImportError:
+            return NotebookLine()
     if not stream.isatty():
         return Lines(stream)
     try:
@@ -176,6 +185,61 @@ class Lines:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+class Widget:
+    """Shows a progress bar and a line of facts in a notebook, by ipywidgets."""
+
+    interval = NOTEBOOK_REFRESH
+
+    def __init__(self) -> None:
+        from ipywidgets import FloatProgress, HBox, Label
+
+        self._bar, self._label = FloatProgress(value=0.0, min=0.0, max=1.0), Label()
+        self._box = HBox([self._bar, self._label])
+        self._shown = False
+
+    def draw(self, status: Status) -> None:
+        """Update the bar and the facts."""
+        from IPython.display import display as show
+
+        self._bar.value, self._bar.description = status.share, status.title[:12]
+        self._label.value = text_of(status)
+        if not self._shown:
+            show(self._box)
+            self._shown = True
+
+    def close(self) -> None:
+        """Mark the bar as ended; it stays on the page."""
+        self._bar.bar_style = "success" if self._bar.value >= 1 else "info"
+
+
+class NotebookLine:
+    """Updates one line in a notebook that has no ipywidgets."""
+
+    interval = NOTEBOOK_REFRESH
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def draw(self, status: Status) -> None:
+        """Replace the line by the status."""
+        from IPython.display import display as show
+
+        content = {"text/plain": text_of(status)}
+        if self._handle is None:
+            self._handle = show(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)
+
+    def close(self) -> None:
+        """Do nothing: the line stays."""
 
 
 class OneLine:

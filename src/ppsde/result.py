@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult
 from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
 from .evaluation.values import Failure
+from .notebook import result_html
 from .population import Population
 from .problem import Problem, Units
 from .progress import times
@@ -46,8 +47,15 @@ class Result(OptimizeResult):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        """Return the result as HTML, for notebooks."""
+        return result_html(self)
+
     def plot(self) -> Any:
-        """Return a matplotlib Figure of the history: objective, violation, feasible share, epsilon and stage."""
+        """Return a matplotlib Figure of the history: objective, violation, feasible share, epsilon and stage.
+
+        A notebook shows it.
+        """
         from .figure import run_figure
 
         return run_figure(self.history)

@@ -16,8 +16,8 @@ from reports.hostile import STRINGS
 from reports.made_up import a_store
 
 from ppsde.experiments import Store
+from ppsde.markup import embedded
 from ppsde.reports import gather, page
-from ppsde.reports.html import embedded
 
 VOID = {"meta", "input"}
 

@@ -21,8 +21,8 @@ that it neither explores nor refines.
         first 100 D belong to LOCAL. After t > 100 D evaluations it has the share 0.9 (100 D / t)^(1/4), ES a tenth of
         the rest, DE the others, all weighted by trust: it doubles, up to 1, when a local search, a cycle of DE or an
         evolution strategy has improved the best point; else it falls by 15 %, for DE by 40 %, down to a quarter.
-     6  Converged: local searches from starts of their own have ended at the best point ten times, or four times more
-        often than elsewhere.
+     6  Converged: local searches from starts of their own have ended at the best point thirty times, or twelve times
+        more often than elsewhere.
 
 Nothing but the plan of DE and NP depends on the budget.
 Checked against: the elastic program and the local search against hand-computed solutions, SLSQP and trust-constr

@@ -23,8 +23,11 @@ def evaluator_for(
 ) -> Evaluator:
     """Return the evaluator that the arguments `workers`, `eval_timeout` and `eval_memory` of `minimize` ask for.
 
-    One worker without limits evaluates in this process. Limits need another process, which can be killed.
+    One worker without limits evaluates in this process. Limits need another process, which can be killed. An
+    `Evaluator` is returned as it is.
     """
+    if isinstance(workers, Evaluator):
+        return workers
     limited = timeout is not None or memory is not None
     caller = Caller(problem.fun, problem.vectorized)
     if isinstance(workers, int | np.integer) and not isinstance(workers, bool):

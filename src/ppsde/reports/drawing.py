@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import MADE_BY, write_own
-from .html import Markup, tag
+from ..markup import Markup, tag
 
 Point = tuple[float, float]
 TEXT_SIZE = 21.0

@@ -10,11 +10,11 @@ from importlib import resources
 
 from .. import __version__
 from ..files import MADE_BY
+from ..markup import Markup, embedded, joined, listed, tag
 from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw
 from .findings import ALPHA, TARGETS, Findings, find
-from .html import Markup, embedded, joined, listed, tag
 from .study import Study
 from .tables import (
     DIGITS,

@@ -21,11 +21,11 @@ import numpy as np
 from .. import published, suites
 from ..experiments import StoredRun
 from ..experiments.job import Job
+from ..markup import Markup, listed, tag
 from ..population import competition_violation
 from ..problem import Problem
 from ..stats import Equivalence
 from .agreement import JUDGED, NEGLIGIBLE, Agreement, agreement, compared, is_telling, region_of
-from .html import Markup, listed, tag
 from .study import Study
 from .tables import ReportTable, csv_text, sortable
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from ..files import MADE_BY, write_own
+from ..markup import Markup, tag
 from ..stats import Summary
 from .figures import Figures, reached, unused
 from .findings import Findings
-from .html import Markup, tag
 from .study import Study
 
 ECDF_ROWS = 40

@@ -3,24 +3,6 @@
 from ppsde.scipy import differential_evolution
 """
 
-from .front import (
-    BY_CALLBACK,
-    CONVERGED,
-    INITS,
-    SMALLEST_POPULATION,
-    SPENT,
-    STRATEGIES,
-    UPDATINGS,
-    differential_evolution,
-)
+from .front import differential_evolution
 
-__all__ = [
-    "BY_CALLBACK",
-    "CONVERGED",
-    "INITS",
-    "SMALLEST_POPULATION",
-    "SPENT",
-    "STRATEGIES",
-    "UPDATINGS",
-    "differential_evolution",
-]
+__all__ = ["differential_evolution"]

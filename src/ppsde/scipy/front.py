@@ -1,23 +1,27 @@
-"""`differential_evolution` with the arguments and the result of SciPy's, done by the search of this library."""
+"""`differential_evolution` with the arguments, the result and the words of SciPy's, done by JADE."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from ..algorithm import Task
+from ..algorithms.jade import JADE
 from ..checks import check_int
-from ..constraints import as_list, constraints_of
-from ..engines.ending import CONVERGED as METHOD_CONVERGED
+from ..constraints import Constraint, as_list, constraints_of
+from ..engines.drive import drive
 from ..engines.ending import STOPPED
-from ..minimize import minimize
-from ..population import Population
-from ..problem import box
-from ..variables import mask
-from .polishing import Function, PolishBounds, in_rows, polish_result, violation_at
+from ..engines.run import Run
+from ..population import TOLERANCE, Population
+from ..problem import MalformedValue, Problem, box
+from ..streams import seed_from
+from ..variables import Variables, mask, variables_of
+from .polishing import PolishBounds, in_rows, polish_result, violation_at
+from .search import ConstraintsFirst, Function, OwnStrategy
 
 CONVERGED = "Optimization terminated successfully."
 SPENT = "Maximum number of iterations has been exceeded."
@@ -29,7 +33,6 @@ STRATEGIES = tuple(
 )
 UPDATINGS = ("immediate", "deferred")
 INITS = ("latinhypercube", "sobol", "halton", "random")
-SMALLEST_POPULATION = 8  # of the search; SciPy's is 5
 
 
 def differential_evolution(
@@ -59,46 +62,54 @@ def differential_evolution(
 ) -> Any:
     """Minimise a function under bounds and constraints, called as `scipy.optimize.differential_evolution` is.
 
+    The search is JADE: F and CR adapt by themselves. Iterations, population, convergence, messages and warnings are
+    those of SciPy.
+
     Parameters
     ----------
     func : callable
-        `func(x, *args)` returns a number. With `vectorized`, x has shape (N, S) and the values (S,), as in SciPy.
+        `func(x, *args)` returns a number. With `vectorized`, x has shape (N, S) and the values (S,), as in SciPy. It
+        is not called at points that violate constraints, except by polishing.
     bounds : scipy Bounds or pairs (low, high)
         A lower bound above its upper one is an error here; SciPy swaps them.
+    strategy : str or callable
+        The names are checked, but have no effect. A callable makes the trials, in place of JADE:
+        `strategy(candidate, population, rng=rng)` returns the trial (N,) of member number `candidate`; member 0 is the
+        best.
     maxiter, popsize : int
-        Together the budget: (maxiter + 1) * popsize * N evaluations without those of polishing, where N counts the
-        variables that are not fixed by their bounds. The search has a population size of its own.
+        Number of iterations, and members of the population per variable that is not fixed by its bounds.
     tol, atol : float
         The run ends early when all of the population is feasible and the standard deviation of its values is at most
-        `atol + tol * abs(mean)`, or when the method itself has converged (see `minimize`); never if both are 0.
+        `atol + tol * abs(mean)`.
     rng, seed : None, int, SeedSequence, Generator or RandomState
     callback : callable
         `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
     disp : bool
-        Whether to print the best value of each generation.
+        Whether to print the best value of each iteration.
     polish : bool or callable
-        Whether to improve a feasible result by `scipy.optimize.minimize` (L-BFGS-B, or trust-constr where there are
-        constraints), integers fixed. The polished point replaces x only if it is feasible and better. A callable is
-        used in its place.
+        Whether to improve the result by `scipy.optimize.minimize`, integers fixed: by L-BFGS-B, or where there are
+        constraints by SLSQP, and by trust-constr if that finds nothing better. The polished point replaces x only if
+        it violates less, or is as feasible and better. A callable is used in its place.
     init : str or array (S, N)
-        An array is the first population. The names of samplings have no effect: the first population is uniform.
+        How the first population is drawn, or that population.
     workers : int or callable like map
-        If a worker dies, only the evaluation that killed it is lost.
+        Where the objective is evaluated. If a worker dies, only the evaluation that killed it is lost.
     constraints : NonlinearConstraint, LinearConstraint, Bounds, or a sequence of these
-        `lb == ub` is an equality, met within 1e-4; SciPy has no tolerance. NaN is never feasible.
+        Evaluated in this process. `lb == ub` is an equality, met within 1e-4; SciPy has no tolerance. NaN is never
+        feasible.
     x0 : array (N,)
         A point of the first population.
     integrality : bool or array (N,)
-    strategy, mutation, recombination, updating
-        Checked, but without effect: the search adapts these by itself.
+    mutation, recombination, updating
+        Checked, but without effect: JADE adapts F and CR, and always updates at the end of an iteration.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        With `x`, `fun`, `nfev` (every evaluation, also of vectorised functions), `nit`, `success`, `message`,
-        `population`, `population_energies` (inf where not feasible), `jac` if polishing helped, and with constraints
-        `constr`, `constr_violation` and `maxcv`. `success` is True if x is feasible and no callback stopped the run;
-        the message says whether it converged. Points where the function failed are counted in `n_failed`.
+        With `x`, `fun` (inf if x is not feasible and was not polished), `nfev` (calls of the objective), `nit`,
+        `success` (feasible and converged), `message`, `population`, `population_energies` (inf where not feasible),
+        `jac` if polishing helped, and with constraints `constr`, `constr_violation` and `maxcv`. Points where the
+        function failed are counted in `n_failed`.
 
     Examples
     --------
@@ -111,55 +122,73 @@ def differential_evolution(
     if not callable(func):
         raise ValueError(f"func must be callable; got {type(func).__name__}")
     lower, upper = box(bounds)
-    check_without_effect(strategy, mutation, recombination, updating)
+    check_steering(strategy, mutation, recombination, updating)
     tol, atol = at_least_0(tol, "tol"), at_least_0(atol, "atol")
-    rng = seed_of(rng, seed)
-    if vectorized and workers != 1:
-        warnings.warn("vectorized is ignored, because workers were given", UserWarning, stacklevel=2)
-        vectorized = False
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable; got {type(callback).__name__}")
+    source = seed_of(rng, seed)
+    vectorized = warn_of_overriding(bool(vectorized), workers, updating)
     integer = mask(False if integrality is None else integrality, len(lower), "integrality")
-    first, size = first_points(init, x0, lower, upper, integer, popsize)
-    budget = ((1000 if maxiter is None else check_int("maxiter", maxiter, 0)) + 1) * size
-
-    fun = Function(func, tuple(args), bool(vectorized))
+    variables = variables_of(lower, upper, integer)
+    iterations = 1000 if maxiter is None else check_int("maxiter", maxiter, 0)
     given = as_list(constraints)
-    rows = [in_rows(constraint, k, bool(vectorized)) for k, constraint in enumerate(given)]
-    limits = constraints_of(rows, len(lower))
-    after_generation = Callback(callback, bool(disp), tol, atol)
-    found = minimize(
-        fun,
-        np.stack([lower, upper], axis=1),
-        constraints=rows,
-        max_evaluations=budget,
-        rng=rng,
-        vectorized=bool(vectorized),
-        callback=after_generation,
-        x0=first,
-        workers=workers,
-        integrality=integer,
-        options=None if isinstance(init, str) else {"population_size": max(SMALLEST_POPULATION, size)},
-        tol=None if tol or atol else 0.0,
+    limits = constraints_of([in_rows(constraint, k, vectorized) for k, constraint in enumerate(given)], len(lower))
+    number = seed_from(source)
+    first = first_points(init, x0, lower, upper, variables, popsize, np.random.default_rng(number))
+
+    fun = Function(func, tuple(args), vectorized)
+    evaluator = ConstraintsFirst(fun, limits, workers, variables)
+    searched = np.stack([lower, upper], axis=1) if variables is None else variables.box
+    run = Run(
+        OwnStrategy(strategy, first, variables) if callable(strategy) else JADE(population_size=len(first)),
+        Task(searched[:, 0], searched[:, 1], (iterations + 1) * len(first), first),
+        seed=number,
+        tolerance=TOLERANCE,
     )
 
-    message = message_of(found.status, found.message, after_generation.converged)
-    success = bool(found.feasible) and message in (CONVERGED, SPENT)
-    result = OptimizeResult(
-        x=found.x, fun=found.fun, nfev=found.nfev, nit=found.nit, message=message, success=success,
-        n_failed=found.n_failed, **last_population(found.population, found.x, found.fun, bool(found.feasible)),
-    )  # fmt: skip
-    if polish and found.feasible and not integer.all():
+    def stand() -> Any:
+        return stand_of(run, variables, limits, vectorized, evaluator.calls)
+
+    after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand)
+    try:
+        ending = drive(
+            run,
+            Problem(fun, searched, vectorized=vectorized),
+            workers=evaluator,
+            after_generation=after_iteration,
+            interruptible=True,
+        )
+    except MalformedValue as error:
+        raise RuntimeError(f"An array returned from a Constraint has the wrong shape: {error}") from error
+
+    result = stand()
+    if after_iteration.converged:
+        result.message = CONVERGED
+    elif ending.status > STOPPED:  # interrupted, or nothing but failures
+        result.message = ending.message
+    else:
+        result.message = BY_CALLBACK if ending.status == STOPPED else SPENT
+    result.success = bool(result.success and after_iteration.converged)
+    if polish and not integer.all() and not np.isnan(result.x).any():
+        if result.get("maxcv", 0.0) > 0:
+            warnings.warn(
+                "differential evolution didn't find a solution satisfying the constraints, "
+                "attempting to polish from the least infeasible solution",
+                UserWarning,
+                stacklevel=2,
+            )
         held = integer | (lower == upper)
         polish_result(result, polish, fun, limits, given, PolishBounds(lower, upper, held, integer), bool(disp))
-    if given:
-        result.constr = [violation_at(limit, result.x, bool(vectorized)) for limit in limits]
-        result.constr_violation = result.maxcv = float(np.max(np.concatenate(result.constr)))
-        if not found.feasible and not np.isnan(found.x).any():
-            result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
-    return result
+        result.update(violations(result.x, limits, vectorized))
+    if result.get("maxcv", 0.0) > 0 and not np.isnan(result.x).any():
+        result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
+        if ending.failures:
+            result.message += f"; {ending.failed} evaluations failed, the first with {ending.failures[0]}"
+    return OptimizeResult(result)
 
 
-def check_without_effect(strategy: Any, mutation: Any, recombination: Any, updating: Any) -> None:
-    """Raise ValueError for arguments that SciPy would refuse, though they have no effect on this search."""
+def check_steering(strategy: Any, mutation: Any, recombination: Any, updating: Any) -> None:
+    """Raise ValueError for arguments that SciPy would refuse, though most have no effect on this search."""
     if not callable(strategy) and strategy not in STRATEGIES:
         raise ValueError(f"strategy must be a callable or one of {', '.join(STRATEGIES)}; got {strategy!r}")
     factors = np.atleast_1d(np.asarray(mutation, float))
@@ -169,6 +198,21 @@ def check_without_effect(strategy: Any, mutation: Any, recombination: Any, updat
         raise ValueError(f"recombination must be a number in [0, 1]; got {recombination!r}")
     if updating not in UPDATINGS:
         raise ValueError(f"updating must be 'immediate' or 'deferred'; got {updating!r}")
+
+
+def warn_of_overriding(vectorized: bool, workers: Any, updating: str) -> bool:
+    """Return whether to call the function vectorised; warn, as SciPy does, where one argument overrides another."""
+    alone = isinstance(workers, int) and workers == 1
+    overriding = []
+    if not alone and updating == "immediate":
+        overriding.append("the 'workers' keyword has overridden updating='immediate' to updating='deferred'")
+    if vectorized and not alone:
+        overriding.append("the 'workers' keyword overrides the 'vectorized' keyword")
+    if vectorized and alone and updating == "immediate":
+        overriding.append("the 'vectorized' keyword has overridden updating='immediate' to updating='deferred'")
+    for words in overriding:
+        warnings.warn(f"differential_evolution: {words}", UserWarning, stacklevel=3)
+    return vectorized and alone
 
 
 def at_least_0(value: Any, name: str) -> float:
@@ -189,91 +233,131 @@ def seed_of(rng: Any, seed: Any) -> Any:
 
 
 def first_points(
-    init: Any, x0: Any, lower: np.ndarray, upper: np.ndarray, integer: np.ndarray, popsize: Any
-) -> tuple[np.ndarray | None, int]:
-    """Return the points that the first population must hold, and the size that SciPy's population would have."""
+    init: Any,
+    x0: Any,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    variables: Variables | None,
+    popsize: Any,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return the first population (S, N), as points of the search."""
     d = len(lower)
+    searched = np.stack([lower, upper]) if variables is None else variables.box.T
     if isinstance(init, str):
         if init not in INITS:
             raise ValueError(f"init must be one of {', '.join(INITS)} or an array (S, {d}); got {init!r}")
-        points = np.empty((0, d))
         size = max(5, check_int("popsize", popsize, 1) * max(1, int((lower < upper).sum())))
+        points: np.ndarray = np.clip(searched[0] + drawn(init, size, d, rng) * (searched[1] - searched[0]), *searched)
     else:
         points = np.asarray(init, float)
         if points.ndim != 2 or len(points) < 5 or points.shape[1] != d or not np.isfinite(points).all():
             raise ValueError(f"init must be a finite array (S, {d}) with S > 4; got shape {points.shape}")
-        points, size = np.clip(points, lower, upper), len(points)
+        points = np.clip(points, *searched)
     if x0 is not None:
         start = np.asarray(x0, float)
         if start.shape != (d,) or not np.all((start >= lower) & (start <= upper)):
             raise ValueError(f"x0 must be a point ({d},) inside the bounds; got {x0!r}")
         points = np.concatenate([start[None], points[1:]])
-    if not len(points):
-        return None, size
-    whole = np.clip(np.round(points), np.ceil(lower), np.floor(upper))
-    return np.where(integer, whole, points), size
+    return points
 
 
-class Callback:
-    """Calls the user's callback after each generation, prints the display, and ends a run that has converged."""
+def drawn(init: str, size: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Return points of the unit box; for 'sobol' their number is the next power of two, as in SciPy."""
+    if init == "random":
+        return rng.random((size, d))
+    if init == "latinhypercube":
+        cells = rng.permuted(np.tile(np.arange(size)[:, None], d), axis=0)
+        latin: np.ndarray = (cells + rng.random((size, d))) / size
+        return latin
+    from scipy.stats import qmc
 
-    def __init__(self, callback: Callable[..., Any] | None, disp: bool, tol: float, atol: float) -> None:
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback must be callable; got {type(callback).__name__}")
+    if init == "halton":
+        points: np.ndarray = qmc.Halton(d, seed=rng).random(size)
+    else:
+        points = qmc.Sobol(d, seed=rng).random_base2(int(np.ceil(np.log2(size))))
+    return points
+
+
+class AfterIteration:
+    """Calls the user's callback after each iteration, prints the display, and ends a run that has converged."""
+
+    def __init__(
+        self,
+        callback: Callable[..., Any] | None,
+        disp: bool,
+        tol: float,
+        atol: float,
+        run: Run,
+        stand: Callable[[], Any],
+    ) -> None:
         self._callback, self._disp, self._tol, self._atol = callback, disp, tol, atol
+        self._run, self._stand = run, stand
         self.converged = False
 
-    def __call__(self, stand: Any) -> None:
-        if stand.nit == 0 or stand.population is None:  # SciPy calls it first after a generation
-            return
-        f = np.where(stand.population.feasible, stand.population.f, np.inf)
-        mean, deviation = (float(np.mean(f)), float(np.std(f))) if np.isfinite(f).all() else (np.inf, np.inf)
+    def __call__(self) -> bool:
+        if self._run.completed == 0 or self._run.state is None:  # SciPy calls it first after an iteration
+            return False
+        energies = energies_of(self._run.state.population)
+        mean, deviation = np.inf, np.inf
+        if np.isfinite(energies).all():
+            mean, deviation = float(np.mean(energies)), float(np.std(energies))
         if self._disp:
-            print(f"differential_evolution step {stand.nit}: f(x)= {stand.fun}")
-        if self._callback is not None and self._wants_to_stop(stand, mean, deviation):
-            raise StopIteration
-        if deviation <= self._atol + self._tol * abs(mean) < np.inf:
-            self.converged = True
-            raise StopIteration
+            print(f"differential_evolution step {self._run.completed}: f(x)= {energies.min()}")
+        if self._callback is not None and self._wants_to_stop(mean, deviation):
+            return True
+        self.converged = deviation <= self._atol + self._tol * abs(mean) < np.inf
+        return self.converged
 
-    def _wants_to_stop(self, stand: Any, mean: float, deviation: float) -> bool:
-        from scipy.optimize import OptimizeResult
-
+    def _wants_to_stop(self, mean: float, deviation: float) -> bool:
         assert self._callback is not None
         smallest = float(np.finfo(float).eps)
         spread = deviation / (abs(mean) + smallest) if deviation < np.inf else np.inf
         convergence = self._tol / (spread + smallest)
+        stand = self._stand()
         if set(signature(self._callback).parameters) != {"intermediate_result"}:
-            return bool(self._callback(stand.x.copy(), convergence=convergence))
-        intermediate = OptimizeResult(
-            x=stand.x, fun=stand.fun, nfev=stand.nfev, nit=stand.nit, message="in progress", success=stand.feasible,
-            convergence=convergence, **last_population(stand.population, stand.x, stand.fun, stand.feasible),
-        )  # fmt: skip
-        return bool(self._callback(intermediate_result=intermediate))
+            return bool(self._callback(stand.x, convergence=convergence))
+        stand.convergence = convergence
+        return bool(self._callback(intermediate_result=stand))
 
 
-def message_of(status: int, message: str, converged: bool) -> str:
-    """Return SciPy's message for a run that ended with this status and message of `minimize`."""
-    if converged or status == METHOD_CONVERGED:
-        return CONVERGED
-    if status > STOPPED:  # interrupted, or nothing but failures
-        return message
-    return BY_CALLBACK if status == STOPPED else SPENT
+def stand_of(run: Run, variables: Variables | None, limits: Sequence[Constraint], vectorized: bool, calls: int) -> Any:
+    """Return the result so far, with SciPy's fields; the best point is the first of the population."""
+    from scipy.optimize import OptimizeResult
+
+    population = None if run.state is None else run.state.population
+    best, x = run.best, np.full(run.task.dimension, np.nan)
+    if best is not None:
+        x = best.x[0].copy() if variables is None else variables.to_user(best.x[0])
+    result = OptimizeResult(
+        x=x,
+        fun=np.nan if best is None else float(best.f[0]) if best.feasible[0] else np.inf,
+        nfev=calls,
+        nit=run.completed,
+        message="in progress",
+        success=best is not None and bool(best.feasible[0]),
+        n_failed=run.failed,
+        population=None,
+        population_energies=None,
+    )
+    if population is not None:
+        ordered = population.sorted()
+        result.population = ordered.x.copy() if variables is None else variables.to_user(ordered.x)
+        result.population_energies = energies_of(ordered)
+    result.update(violations(x, limits, vectorized))
+    return result
 
 
-def last_population(
-    population: Population | None, x: np.ndarray, fun: float, feasible: bool
-) -> dict[str, np.ndarray | None]:
-    """Return points and energies, best first; the best point of the run is first, if need be in place of the worst."""
-    if population is None:
-        return {"population": None, "population_energies": None}
-    ordered = population.take(population.valid).sorted()
-    energies = np.where(ordered.feasible, ordered.f, np.inf)
-    if np.isnan(x).any():  # nothing but failures
-        return {"population": ordered.x, "population_energies": energies}
-    same = np.flatnonzero((ordered.x == x).all(axis=1))
-    others = np.delete(np.arange(ordered.size), same[0] if len(same) else -1)
-    return {
-        "population": np.concatenate([x[None], ordered.x[others]]),
-        "population_energies": np.concatenate([[fun if feasible else np.inf], energies[others]]),
-    }
+def energies_of(population: Population) -> np.ndarray:
+    """Return the objective of each point, infinite where it is not feasible."""
+    energies: np.ndarray = np.where(population.feasible, population.f, np.inf)
+    return energies
+
+
+def violations(x: np.ndarray, limits: Sequence[Constraint], vectorized: bool) -> dict[str, Any]:
+    """Return SciPy's fields on the constraints at a point; none without constraints."""
+    if not limits:
+        return {}
+    constr = [violation_at(limit, x, vectorized) for limit in limits]
+    largest = float(np.max(np.concatenate(constr)))
+    return {"constr": constr, "constr_violation": largest, "maxcv": largest}

@@ -1,4 +1,4 @@
-"""SciPy's objective and constraints in the form of this library, and the polishing of a result by gradients."""
+"""SciPy's constraints in the form of this library, and the polishing of a result by gradients."""
 
 from __future__ import annotations
 
@@ -10,24 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..constraints import Constraint
-from ..population import TOLERANCE
+from ..population import HUGE, TOLERANCE
+from .search import Function, values_at
 
-
-class Function:
-    """The function with its arguments, rows (S, N) turned into SciPy's columns (N, S)."""
-
-    def __init__(self, func: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> None:
-        self._func, self._args, self.vectorized = func, args, vectorized
-
-    def __call__(self, x: np.ndarray) -> Any:
-        return self._func(x.T if self.vectorized else x, *self._args)
-
-    def value(self, x: np.ndarray) -> float:
-        """Return the value of one point."""
-        value = np.asarray(self._func(x[:, None] if self.vectorized else x, *self._args))
-        if np.iscomplexobj(value):
-            raise ValueError(f"the objective must be real; got complex: {value!r}")
-        return float(value.reshape(()))
+MARGIN = 1e-8  # SLSQP aims so far inside the limits, in units of the limit, because it may miss them by less
 
 
 def in_rows(constraint: Any, k: int, vectorized: bool) -> Any:
@@ -60,16 +46,11 @@ def _itself(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def values_at(limit: Constraint, x: np.ndarray, vectorized: bool) -> np.ndarray:
-    """Return the values (k,) of a constraint at one point."""
-    return np.asarray(limit.fun(x[None] if vectorized else x), float).reshape(-1)
-
-
 def violation_at(limit: Constraint, x: np.ndarray, vectorized: bool) -> np.ndarray:
     """Return the violation of each component of a constraint at one point, beyond the tolerance of an equality."""
     if np.isnan(x).any():
         return np.full(1, np.inf)
-    c = values_at(limit, x, vectorized)
+    c = values_at(limit, x[None] if vectorized else x, vectorized).reshape(-1)
     slack = np.where(limit.lower == limit.upper, TOLERANCE, 0.0)
     missed: np.ndarray = np.maximum(np.maximum(limit.lower - c, c - limit.upper) - slack, 0.0)
     return np.where(np.isnan(missed), np.inf, missed)
@@ -94,7 +75,7 @@ def polish_result(
     box: PolishBounds,
     disp: bool,
 ) -> None:
-    """Improve a feasible result by gradients; it stays unchanged where that fails or finds nothing better."""
+    """Improve a result by gradients: less violation first, then a smaller value; unchanged where that fails."""
     calls = 0
 
     def counted(x: np.ndarray) -> float:
@@ -102,15 +83,24 @@ def polish_result(
         calls += 1
         return fun.value(x)
 
+    def violation(x: np.ndarray) -> float:
+        return float(sum(violation_at(limit, x, fun.vectorized).sum() for limit in limits))
+
+    def better(candidate: Any) -> bool:
+        inside = bool(np.all((candidate.x >= box.lower) & (candidate.x <= box.upper)))
+        return inside and (violation(candidate.x), candidate.fun) < (violation(result.x), result.fun)
+
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "delta_grad == 0.0")  # trust-constr, on linear functions
             warnings.filterwarnings("ignore", "Singular Jacobian")
+            warnings.filterwarnings("ignore", "Equality and inequality constraints are specified in the same element")
+            warnings.filterwarnings("ignore", "Values in x were outside bounds")  # SLSQP clips them
             if callable(polish):
-                better = _by_callable(polish, counted, result.x, given, box)
+                candidates = [_by_callable(polish, counted, result.x, given, box)]
             else:
-                better = _by_gradients(counted, result.x, limits, box, fun, disp)
-            feasible = all(not violation_at(limit, better.x, fun.vectorized).any() for limit in limits)
+                candidates = _by_gradients(counted, result.x, limits, box, fun, disp, better)
+            chosen = next((candidate for candidate in candidates if better(candidate)), None)
     except _NotAResult:
         raise
     except Exception as error:  # the function failed where the search had not been: the result is still good
@@ -118,12 +108,12 @@ def polish_result(
         return
     finally:
         result.nfev += calls
-    inside = bool(np.all((better.x >= box.lower) & (better.x <= box.upper)))
-    if feasible and inside and better.fun < result.fun:
-        result.x, result.fun = np.asarray(better.x, float), float(better.fun)
-        if better.get("jac") is not None:
-            result.jac = better.jac
-        result.population[0], result.population_energies[0] = result.x, result.fun
+    if chosen is not None:
+        result.x, result.fun = np.asarray(chosen.x, float), float(chosen.fun)
+        if chosen.get("jac") is not None:
+            result.jac = chosen.jac
+        result.population[0] = result.x
+        result.population_energies[0] = np.inf if violation(result.x) > 0 else result.fun
 
 
 class _NotAResult(ValueError):
@@ -136,7 +126,10 @@ def _by_callable(polish: Any, fun: Callable[..., float], x: np.ndarray, given: l
     lower, upper = np.where(box.integer, x, box.lower), np.where(box.integer, x, box.upper)
     better = polish(fun, x.copy(), bounds=Bounds(lower, upper), constraints=tuple(given))
     if not isinstance(better, OptimizeResult):
-        raise _NotAResult(f"a polishing function must return an OptimizeResult; got {type(better).__name__}")
+        raise _NotAResult(
+            "The result from a user defined polishing function should return an OptimizeResult; "
+            f"got {type(better).__name__}"
+        )
     return better
 
 
@@ -147,8 +140,12 @@ def _by_gradients(
     box: PolishBounds,
     whole: Function,
     disp: bool,
-) -> Any:
-    """Minimise by L-BFGS-B or trust-constr over the variables that may move."""
+    better: Callable[[Any], bool],
+) -> list[Any]:
+    """Minimise over the variables that may move, by L-BFGS-B, or with constraints by SLSQP and then trust-constr.
+
+    Return what they found, the last first. Trust-constr, which is slow, runs if SLSQP has found nothing better.
+    """
     from scipy.optimize import Bounds, NonlinearConstraint
     from scipy.optimize import minimize as by_gradients
 
@@ -159,24 +156,53 @@ def _by_gradients(
         point[free] = np.clip(part, box.lower[free], box.upper[free])  # finite differences stay inside
         return point
 
-    def limited(limit: Constraint) -> Any:
-        return NonlinearConstraint(
-            lambda part: values_at(limit, full(part), whole.vectorized), limit.lower, limit.upper
-        )
+    def limited(limit: Constraint, margin: float) -> Any:
+        def values(part: np.ndarray) -> np.ndarray:
+            point = full(part)
+            return values_at(limit, point[None] if whole.vectorized else point, whole.vectorized).reshape(-1)
 
-    method = "trust-constr" if limits else "L-BFGS-B"
-    if disp:
-        print(f"Polishing solution with '{method}'")
-    better = by_gradients(
-        lambda part: fun(full(part)),
-        x[free],
-        method=method,
-        bounds=Bounds(box.lower[free], box.upper[free], keep_feasible=True),
-        constraints=[limited(limit) for limit in limits],
-    )
-    better.x = full(better.x)
-    jac = better.get("jac")
-    if not limits and jac is not None:
-        better.jac = np.zeros(len(x))
-        better.jac[free] = jac
-    return better
+        return NonlinearConstraint(values, *inner_limits(limit, margin))
+
+    found: list[Any] = []
+    start = fun(x)
+    worst = 1e6 * max(1.0, abs(start)) if np.isfinite(start) else HUGE  # a line search can step back from it
+    for method in ("SLSQP", "trust-constr") if limits else ("L-BFGS-B",):
+        if disp:
+            print(f"Polishing solution with '{method}'")
+        end = by_gradients(
+            lambda part: min(fun(full(part)), worst),
+            x[free],
+            method=method,
+            bounds=Bounds(box.lower[free], box.upper[free], keep_feasible=True),
+            constraints=[limited(limit, MARGIN if method == "SLSQP" else 0.0) for limit in limits],
+            options={"ftol": 1e-10, "maxiter": 1000} if method == "SLSQP" else {},
+        )
+        end.x = full(end.x)
+        jac = end.get("jac")
+        if not limits and jac is not None:
+            end.jac = np.zeros(len(x))
+            end.jac[free] = jac
+        found.insert(0, end)
+        if better(end):
+            break
+    return found
+
+
+def inner_limits(limit: Constraint, margin: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of a constraint, moved inwards by a margin in units of each, at most a quarter of the way.
+
+    Examples
+    --------
+    >>> inner_limits(Constraint(abs, np.array([-np.inf, 1.0, 2.0]), np.array([100.0, np.inf, 2.0]), "c0"), 0.1)
+    (array([-inf,  1.1,  2. ]), array([90., inf,  2.]))
+    """
+    if margin == 0:
+        return limit.lower, limit.upper
+    lower, upper = np.broadcast_arrays(limit.lower, limit.upper)
+    room = np.where(np.isfinite(lower) & np.isfinite(upper), (upper - lower) / 4, np.inf)
+
+    def moved(side: np.ndarray) -> np.ndarray:
+        size: np.ndarray = np.minimum(margin * np.maximum(1.0, np.abs(side)), room)
+        return np.where(np.isfinite(side), size, 0.0)
+
+    return lower + moved(lower), upper - moved(upper)
