@@ -48,7 +48,7 @@ The criterion of before, two standard errors or 1 %, had no such baseline: at D 
 MISSING = """Not yet run: the means on these pages were made before this test and are stored only rounded. By a GPU:
 
 ```console
-ppsde reproduce --method all --dimensions 10,30,50 --report original --device gpu -o reproduce
+ppsde reproduce --method all --dimension 10 --dimension 30 --dimension 50 --report original --device gpu -o reproduce
 cp reproduce/reproduce.csv docs/agreement.csv
 python docs/agreement.py
 ```

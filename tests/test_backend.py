@@ -76,7 +76,10 @@ def test_failures_are_counted_and_never_best() -> None:
         ({"backend": "torch"}, "backend must be one of 'auto', 'numpy', 'jax'; got 'torch'"),
         ({"backend": "jax", "callback": print}, "does not support callback"),
         ({"backend": "jax", "workers": 2}, "does not support workers"),
-        ({"backend": "jax", "max_time": 5.0, "integrality": True}, "max_time, integrality or log"),
+        (
+            {"backend": "jax", "max_time": 5.0, "integrality": True},
+            "max_time, integrality, log, choices or open bounds",
+        ),
     ],
 )
 def test_what_a_program_cannot_do_is_refused(arguments: dict[str, Any], words: str) -> None:

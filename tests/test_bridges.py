@@ -145,9 +145,12 @@ def test_a_problem_with_integers_is_solved_in_integers():
     assert result.x == pytest.approx([3.0, -0.3, 1.0], abs=1e-2) and result.x[0] == 3 and result.x[2] == 1
 
 
-def test_batches_refuse_a_problem_with_integers():
-    with pytest.raises(ValueError, match="whole has integer variables: solve it by minimize"):
-        ppsde.solve_batch(WHOLE, runs=2, max_evaluations=100)
+def test_a_problem_with_allowed_values_is_not_converted():
+    chosen = ppsde.Problem(lambda x: x[0], [(0, 5)], choices={0: [1, 2, 5]}, name="chosen")
+    for convert in (ppsde.to_pygmo, ppsde.to_pymoo, PygmoProblem):
+        pytest.importorskip({"to_pygmo": "pygmo", "to_pymoo": "pymoo"}.get(convert.__name__, "numpy"))
+        with pytest.raises(ValueError, match="chosen has variables with allowed values"):
+            convert(chosen)
 
 
 def test_integers_travel_to_pygmo_and_back():
@@ -156,7 +159,7 @@ def test_integers_travel_to_pygmo_and_back():
     assert np.array_equal(there.get_bounds()[0], [-1, 0.2, -4])
     assert there.fitness([-0.3, 2.6, 1.2]).tolist() == pytest.approx([0.0, -1.7])
     pytest.importorskip("pygmo")
-    ours = ppsde.Problem(WHOLE.fun, [(0, 5), (-1, 1), (-4, 4)], properties=WHOLE.properties)
+    ours = ppsde.Problem(WHOLE.fun, [(0, 5), (-1, 1), (-4, 4)], integrality=WHOLE.integrality)
     back = ppsde.from_pygmo(ppsde.to_pygmo(ours))
     assert np.asarray(back.integrality).tolist() == [False, True, True]
     assert ppsde.minimize(back, max_evaluations=2000, method="jde", rng=1).x == pytest.approx(

@@ -76,7 +76,7 @@ def test_an_integer_comes_back_as_an_int(value: Any) -> None:
     assert checked == value and type(checked) is int
 
 
-@pytest.mark.parametrize("value", [0, np.int64(0), True, np.True_, 1.0, "1", None, np.array([1])])
+@pytest.mark.parametrize("value", [0, np.int64(0), True, np.True_, 1.5, "1", None, np.array([1])])
 def test_anything_else_is_an_error_that_names_it(value: Any) -> None:
     with pytest.raises(ValueError) as caught:
         check_int("n", value, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ppsde.parts.handling import TECHNIQUES
+from ppsde.parts.handling import RULES
 
 MEASURED = runpy.run_path(str(Path(__file__).parent.parent / "docs" / "measured.py"))
 
@@ -21,7 +21,7 @@ def test_the_table_of_rules_has_a_row_for_each_technique_and_a_column_for_each_p
     head, _, known, *rows = map(cells, MEASURED["shown"]("rules").splitlines())
     assert head == ["rule", *MEASURED["rule_problems"]()]
     assert known[1:] == [f"{problem.optimum.value:.6g}" for problem in MEASURED["rule_problems"]().values()]
-    assert [row[0] for row in rows] == [f"`{name}`" for name in TECHNIQUES]
+    assert [row[0] for row in rows] == [f"`{name}`" for name in RULES]
 
 
 def test_every_measured_text_has_its_place_in_a_document() -> None:

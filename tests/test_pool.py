@@ -269,6 +269,8 @@ def test_what_another_evaluation_has_started_lives_on_as_long_as_its_worker() ->
 # --- a channel that only the worker can answer on ---------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX warns if it was loaded by another test
+@pytest.mark.filterwarnings("ignore:Exception ignored in. .function _at_fork:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("then", ["exec", "return", "raise"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_process_that_the_function_forks_cannot_answer_for_it(then: str, workers: int) -> None:
@@ -296,6 +298,8 @@ def test_a_process_that_the_function_forks_cannot_answer_for_it(then: str, worke
         assert all_gone(mark)
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX warns if it was loaded by another test
+@pytest.mark.filterwarnings("ignore:Exception ignored in. .function _at_fork:pytest.PytestUnraisableExceptionWarning")
 def test_a_vectorised_function_that_forks_does_not_go_on_twice() -> None:
     made: list[int] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -194,6 +195,7 @@ def test_each_search_spends_its_share() -> None:
 # Budgets and first points
 
 
+@pytest.mark.filterwarnings("ignore:max_evaluations=. is too few:UserWarning")
 @pytest.mark.parametrize("method", ["pps-sqp", "sqp"])
 @pytest.mark.parametrize("d", [1, 4])
 def test_every_small_budget_is_spent_exactly(method: str, d: int) -> None:
@@ -396,3 +398,14 @@ def test_the_size_of_the_population_follows_the_budget_within_limits() -> None:
 
     assert [size(2, budget) for budget in (50, 100, 1000, 15_000, 10**6)] == [8, 10, 20, 30, 40]
     assert size(20, 10**6) == 100 and size(2, 10**6, population_size=13) == 13
+
+
+@pytest.mark.parametrize(("budget", "warned"), [(7, True), (8, False)])
+@pytest.mark.parametrize("method", ["pps-sqp", "sqp"])
+def test_a_budget_too_small_for_a_move_is_warned_of(method: str, budget: int, warned: bool) -> None:
+    said = (
+        pytest.warns(UserWarning, match="max_evaluations=7 is too few for .*: it needs 8") if warned else nullcontext()
+    )
+    with said:
+        result = ppsde.minimize(lambda x: (x**2).sum(), [(-1, 1)] * 3, method=method, max_evaluations=budget, rng=1)
+    assert result.nfev == budget

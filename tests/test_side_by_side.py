@@ -31,7 +31,7 @@ def aside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def solved(runs: Any, method: str) -> list[ppsde.BatchResult]:
     results: list[ppsde.BatchResult] = ppsde.solve_batch(
-        PROBLEMS, method=method, runs=runs, seed=3, max_evaluations=1500, record=10, device="cpu"
+        PROBLEMS, method=method, runs=runs, rng=3, max_evaluations=1500, record=10, device="cpu"
     )
     return results
 

@@ -67,6 +67,8 @@ def driven(coroutine: Coroutine, xp: Any) -> Any:
 
 def leaves(state: Any) -> list[Any]:
     """The arrays of a state, in the order of its fields."""
+    if state is None:
+        return []
     if not dataclasses.is_dataclass(state):
         return [state]
     return [leaf for field in dataclasses.fields(state) for leaf in leaves(getattr(state, field.name))]
@@ -74,6 +76,8 @@ def leaves(state: Any) -> list[Any]:
 
 def rebuilt(like: Any, arrays: list[Any]) -> Any:
     """A state of the same kind with other arrays; uses up `arrays` from the front."""
+    if like is None:
+        return None
     if not dataclasses.is_dataclass(like):
         return arrays.pop(0)
     fields = {field.name: rebuilt(getattr(like, field.name), arrays) for field in dataclasses.fields(like)}

@@ -163,7 +163,7 @@ def minimize(
     >>> result = minimize(lambda x: (x[0] ** 2 + x[1] ** 2, [1 - x[0] - x[1]], []), [(-5, 5), (-5, 5)],
     ...                   max_evaluations=3000, rng=1)
     >>> print(result.feasible, round(result.fun, 3), result.nfev)
-    True 0.5 53
+    True 0.5 141
     """
     request = request_of(
         fun,
@@ -272,7 +272,7 @@ def resume(
     ...     result = ppsde.resume(path, fun)
     >>> unbroken = ppsde.minimize(fun, [(-5, 5)] * 2, max_evaluations=2000, rng=1)
     >>> print(result.nfev, bool((result.x == unbroken.x).all()))
-    77 True
+    174 True
     """
     _check_callback(callback)
     stored = Checkpoint.load(path, method=method, options=options, every=checkpoint_every)

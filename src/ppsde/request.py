@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,6 +98,11 @@ class Request:
         if units.variables is not None and x0 is not None:
             x0 = units.variables.to_search(x0)
         problem, algorithm = self.searched, self.algorithm()
+        least = getattr(algorithm, "least_evaluations", lambda dimension: 1)(problem.dimension)
+        if self.budget < least:
+            few = f"max_evaluations={self.budget} is too few for {label_of(self.method)}"
+            words = f"{few} with {problem.dimension} variables: it needs {least} to move from a first point"
+            warnings.warn(words, UserWarning, stacklevel=3)
         first = _first_points(x0, problem.lower, problem.upper)
         values = _first_values(self.x0_values, first, problem.counts)
         return Run(

@@ -168,7 +168,10 @@ class Nowhere:
         ({"algorithms": [{"method": "jde", "options": {"rule": "gone.py:R"}}]}, "algorithm 'jde': there is no file"),
         ({"algorithms": [{"method": "jde", "options": {"rool": "epsilon"}}]}, "algorithm 'jde': unknown option 'rool'"),
         ({"suite": "gone.py:SUITE"}, "there is no file"),
-        ({"suite": "litle"}, "unknown suite 'litle'; expected one of cec2017, cec2006, engineering, or FILE.py:NAME"),
+        (
+            {"suite": "litle"},
+            "unknown suite 'litle'; expected one of cec2017, cec2006, engineering, cec2020rw, or FILE.py:NAME",
+        ),
         ({"suite": 3}, "suite of type int must be a ppsde.suites.Suite"),
         (
             {"problems": ["korner"]},

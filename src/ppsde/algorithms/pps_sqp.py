@@ -189,6 +189,10 @@ class PPSSQP:
             check_count(self, 8, "population_size")
         check_range(self, 1e-12, 1e-1, "difference")
 
+    def least_evaluations(self, dimension: int) -> int:
+        """The smallest budget that the method can use: for a first point, its derivatives and a move."""
+        return 2 * (dimension + 1)
+
     def _de(self, task: Task) -> PPSDE:
         by_budget = min(max(task.max_evaluations // GENERATIONS, 20), max(task.max_evaluations // 10, 8))
         return PPSDE(population_size=self.population_size or min(by_budget, max(5 * task.dimension, 40)))

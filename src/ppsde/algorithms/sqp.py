@@ -56,6 +56,10 @@ class MultistartSQP:
             check_count(self, 1, "population_size")
         check_range(self, 1e-12, 1e-1, "difference")
 
+    def least_evaluations(self, dimension: int) -> int:
+        """The smallest budget that the method can use: for first points, derivatives at one of them and a move."""
+        return 2 * (dimension + 1)
+
     def start(self, task: Task, rng: Stream) -> Coroutine:
         n = self.population_size or max(2, min(2 * task.dimension, task.max_evaluations // 4))
         n = n if task.x0 is None else max(n, len(task.x0))

@@ -251,16 +251,16 @@ def report(arguments: Namespace) -> int:
     from ..reports.study import gather
     from ..reports.tables import paper_table, tables, write_tables
 
-    refuse_foreign(arguments.output, "html")
+    output = arguments.output or arguments.store.with_suffix(".html")
+    if arguments.output is None and output == arguments.store:
+        raise ValueError(f"the store is called {arguments.store}; give -o, the page to write")
+    refuse_foreign(output, "html")
     with Store(arguments.store) as store:
         study = gather(store, arguments.plan)
     findings = find(study)
     figures = draw(study, findings)
     found = tables(study, findings, figures)
     compared = published.section(published.comparisons(study))
-    output = arguments.output or arguments.store.with_suffix(".html")
-    if arguments.output is None and output == arguments.store:
-        raise ValueError(f"the store is called {arguments.store}; give -o, the page to write")
     write_own(output, assemble(study, findings, figures, found, compared), "html")
     print(printable(findings.headline))
     for text in findings.caveats:

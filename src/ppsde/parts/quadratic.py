@@ -73,7 +73,9 @@ class ElasticProgram:
         def unsolved(at: tuple[Array, ...]) -> Array:
             rounds, d, y, z = at
             gap, residual = (y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()
-            solved = (gap < GAP * size + ROUNDING * self.penalty) & (residual < RESIDUAL * (size + self.penalty))
+            solved = (gap < GAP * size + ROUNDING * self.penalty) & (
+                residual < RESIDUAL * xp.maximum(size, 0.2 * self.penalty)
+            )
             return needed & (rounds < ROUNDS) & ~solved
 
         _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), d, y, z))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..algorithm import Task
-from ..algorithms.jade import JADE
 from ..checks import check_int
 from ..constraints import Constraint, as_list, constraints_of
 from ..engines.drive import drive
@@ -118,6 +117,8 @@ def differential_evolution(
     True Optimization terminated successfully. True
     """
     from scipy.optimize import OptimizeResult
+
+    from ..algorithms.jade import JADE
 
     if not callable(func):
         raise ValueError(f"func must be callable; got {type(func).__name__}")
