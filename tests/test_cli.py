@@ -420,3 +420,20 @@ def test_an_output_that_lacks_a_character_shows_another(tmp_path: Path, encoding
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"") and b"spring ? ?: FEASIBLE" in done.stdout
+
+
+def test_a_warning_is_one_line() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "ppsde",
+        "solve",
+        "engineering:three-bar-truss",
+        "--max-evaluations",
+        "2",
+        "--quiet",
+    ]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60).stderr
+    assert said == (
+        "ppsde: warning: max_evaluations=2 is too few for pps-sqp with 2 variables: it needs 6 to move from a first point\n"
+    )

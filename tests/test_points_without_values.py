@@ -91,6 +91,7 @@ def test_ten_thousand_cases_over_all_methods(method: str) -> None:
     ids=["one variable", "one fixed", "one of three fixed", "next to nothing", "nearly everything"],
 )
 @pytest.mark.parametrize("budget", [1, 7, 150])
+@pytest.mark.filterwarnings("ignore:max_evaluations=. is too few:UserWarning")
 def test_odd_boxes_work(method: str, lower: list[float], upper: list[float], budget: int) -> None:
     result = ppsde.minimize(
         lambda x: (float(np.tanh(x).sum()), [x[0] - upper[0]], []),

@@ -7,7 +7,9 @@ import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from . import __version__
 from .commands import bench, completion, exit_status, listing, reproduce, solve, suites
@@ -41,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(argv)
     except SystemExit as end:  # --help, --version, and arguments that cannot be read
         return int(end.code or 0)
+    usual, warnings.formatwarning = warnings.formatwarning, _warning
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -58,6 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"ppsde: error: {_in_one_line(error)}", file=sys.stderr)
         return exit_status.WRONG
+    finally:
+        warnings.formatwarning = usual
+
+
+def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    return f"ppsde: warning: {printable(str(message))}\n"
 
 
 def _in_one_line(error: Exception) -> str:

@@ -168,6 +168,7 @@ def findings(case: Case) -> list[str]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "max_evaluations=.* is too few", UserWarning)
             result = ppsde.minimize(case.fun, bounds, method=case.method, vectorized=case.vectorized, **case.asked)
     except ValueError as error:
         expected = ("x0 has", "x0 must", "there is no integer within the bounds")
