@@ -434,6 +434,5 @@ def test_a_warning_is_one_line() -> None:
         "--quiet",
     ]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60).stderr
-    assert said == (
-        "ppsde: warning: max_evaluations=2 is too few for pps-sqp with 2 variables: it needs 6 to move from a first point\n"
-    )
+    few = "max_evaluations=2 is too few for pps-sqp with 2 variables: it needs 6 to move from a first point"
+    assert said == f"ppsde: warning: {few}\n"
