@@ -195,7 +195,7 @@ def _position(kind: BaseDistribution, value: Any) -> float:
 
 
 class Generation:
-    """A search whose points are given to trials one by one; it is told their values when the last is back.
+    """A search whose points are given to trials one by one; it gets their values when the last is back.
 
     How many constraints there are may be known only when the first trials are back. Until then the search is one
     without constraints: with the same seed, the first points are the same.

@@ -16,7 +16,7 @@ MOST_KNOWN = 8  # points that are known before a search: every method's first po
 
 
 class Search:
-    """A search that asks for points (n, d) of the user's variables and is told their values.
+    """A search that asks for points (n, d) of the user's variables and then gets their values.
 
     Parameters
     ----------

@@ -30,17 +30,8 @@ class CompetitionRanks:
 
     def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
-        mean, median, total = self.by_mean.sum(axis=0), self.by_median.sum(axis=0), self.total
-        return [
-            {
-                "algorithm": self.algorithms[k],
-                "by mean": float(mean[k]),
-                "by median": float(median[k]),
-                "total": float(total[k]),
-                "place": 1 + int((total < total[k]).sum()),
-            }
-            for k in np.argsort(total, kind="stable")
-        ]
+        parts = {"by mean": self.by_mean.sum(axis=0), "by median": self.by_median.sum(axis=0)}
+        return _rows_by_total(self.algorithms, parts, self.total)
 
     def problem_rows(self) -> list[TableRow]:
         """A row per problem and algorithm."""
@@ -159,17 +150,8 @@ class WeightedScores:
 
     def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""
-        total = self.total
         parts = {"best": self.best, "mean": self.mean, "median": self.median}
-        return [
-            {
-                "algorithm": self.algorithms[k],
-                **{name: float(self.weights @ part[:, k]) for name, part in parts.items()},
-                "total": float(total[k]),
-                "place": 1 + int((total < total[k]).sum()),
-            }
-            for k in np.argsort(total, kind="stable")
-        ]
+        return _rows_by_total(self.algorithms, {name: self.weights @ part for name, part in parts.items()}, self.total)
 
     def problem_rows(self) -> list[TableRow]:
         """A row per problem and algorithm."""
@@ -299,3 +281,16 @@ def published_average_ranks(means: ArrayLike, *, favoured: Sequence[tuple[int, i
     for row, column in favoured:
         table[row, column] = np.nextafter(table[row, column], -np.inf)
     return average_ranks(table)
+
+
+def _rows_by_total(algorithms: Sequence[str], parts: Mapping[str, np.ndarray], total: np.ndarray) -> list[TableRow]:
+    """Return a row per algorithm, the smallest total first, with the parts (algorithms,) of the totals by name."""
+    return [
+        {
+            "algorithm": algorithms[k],
+            **{name: float(part[k]) for name, part in parts.items()},
+            "total": float(total[k]),
+            "place": 1 + int((total < total[k]).sum()),
+        }
+        for k in np.argsort(total, kind="stable")
+    ]

@@ -120,7 +120,7 @@ def holm(p: ArrayLike) -> np.ndarray:
 def hochberg(p: ArrayLike) -> np.ndarray:
     """Adjust p-values by Hochberg: Holm's factors, but none may exceed its successor.
 
-    Never larger than Holm's. The level is kept where the tests are independent or positively dependent.
+    Never larger than Holm's. It is valid where the tests are independent or positively dependent.
 
     Parameters
     ----------

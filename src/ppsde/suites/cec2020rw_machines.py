@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, each_matrix, namespace, repeated_while
 from ..problem import FGH
 from .cec2020rw_processes import times, whole, with_whole
-from .engineering_formulas import away_from_zero, pressure_vessel_continuous
+from .engineering_formulas import away_from_zero, clutch_limits, pressure_vessel_continuous
 
 TINY = 1e-30  # stands for a divisor that is 0 at single points of a box
 LARGE = 1e6  # stands for a constraint without a real, finite value
@@ -119,24 +119,14 @@ def welded_beam(x: Array) -> FGH:
 
 def clutch_brake(x: Array) -> FGH:
     """Mass of a disc brake (Osyczka 1992), nothing rounded, with the organisers' speed and units."""
-    xp = namespace(x)
     inner, outer, thickness, force, discs = x.T
     ring, cubes = outer**2 - inner**2, outer**3 - inner**3
     speed = math.pi * 250 / 30 * (2 / 3 * cubes / (outer**2 * inner**2))
     pressure = force / (math.pi * ring)
     braking = 2 / 3 * 0.6 * force * discs * cubes / ring
     stopping = 55 * (math.pi * 250 / 30) / (braking + 3)
-    g = [
-        inner - outer + 20,
-        (discs + 1) * (thickness + 0.5) - 30,
-        pressure - 1,
-        pressure * speed - 10,
-        speed - 10,
-        stopping - 15,
-        1.5 * 40 - braking,
-        -stopping,
-    ]
-    return math.pi * ring * thickness * (discs + 1) * 7.8e-6, xp.stack(g, axis=1), x[:, :0]
+    mass = math.pi * ring * thickness * (discs + 1) * 7.8e-6
+    return mass, clutch_limits(inner, outer, thickness, discs, pressure, speed, stopping, braking), x[:, :0]
 
 
 PLANETS = np.array([3.0, 4, 5])

@@ -96,6 +96,21 @@ def multiple_disc_clutch_brake(x: Array) -> FGH:
     pressure = force / (math.pi * ring)  # MPa
     speed = 2 * math.pi * 250 / 90 * mean_radius / 1000  # m/s at 250 turns a minute
     stopping = 55 * math.pi * 250 / (30 * (braking + 3))  # s
+    mass = math.pi * ring * thickness * (discs + 1) * 7.8e-6
+    return mass, clutch_limits(inner, outer, thickness, discs, pressure, speed, stopping, braking), x[:, :0]
+
+
+def clutch_limits(
+    inner: Array,
+    outer: Array,
+    thickness: Array,
+    discs: Array,
+    pressure: Array,
+    speed: Array,
+    stopping: Array,
+    braking: Array,
+) -> Array:
+    """The constraints (n, 8) of the clutch brake, from its dimensions and what follows from them, each (n,)."""
     g = [
         20 - (outer - inner),
         (discs + 1) * (thickness + 0.5) - 30,
@@ -106,7 +121,7 @@ def multiple_disc_clutch_brake(x: Array) -> FGH:
         1.5 * 40 - braking,
         -stopping,
     ]
-    return math.pi * ring * thickness * (discs + 1) * 7.8e-6, xp.stack(g, axis=1), x[:, :0]
+    return namespace(inner).stack(g, axis=1)
 
 
 def hydrostatic_thrust_bearing(x: Array) -> FGH:
