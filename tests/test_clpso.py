@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from reference.clpso import ReferenceCLPSO
 from reference.options import settings_of, tried
-from reference.small_problems import LOWER, PROBLEMS, UPPER, end_of, states_of
+from reference.small_problems import LOWER, PROBLEMS, UPPER, end_of, feasible_best_of, states_of
 from reference.walking import Walk, assert_close, assert_same_points, follow_population, walk_together
 
 from ppsde.algorithms.clpso import CLPSO, State
+from ppsde.parts.handling import RULES
 from ppsde.streams import NumpyStream
 
 SMALL: dict[str, Any] = {"population_size": 10, "rule": "feasibility", "gap": 3}
@@ -81,6 +82,11 @@ def test_exemplars_are_others_with_the_probability_of_the_particle_and_never_all
     # Of the exemplars of particle 4 the best of the others, particle 1, is the most frequent: 7 of 16 pairs.
     of_last = drawn[:, 4][others[:, 4]]
     assert abs((of_last == 1).mean() - 7 / 16) < 0.04 and abs((of_last == 2).mean() - 1 / 16) < 0.03
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
+    feasible_best_of(CLPSO(population_size=12, rule=rule), "inequalities", 1500)
 
 
 def test_wrong_settings_are_named() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from reference.cma_es import ReferenceCMAES
 from reference.options import settings_of, tried
-from reference.small_problems import PROBLEMS, end_of
+from reference.small_problems import PROBLEMS, end_of, feasible_best_of
 from reference.walking import Walk, assert_close, assert_same_points, listed, walk_together
 
 import ppsde
 from ppsde.algorithms.cma_es import CMAES, Law, State, roots
+from ppsde.parts.handling import RULES
 from ppsde.parts.matrix_adaptation import recombination
 
 SMALL: dict[str, Any] = {"population_size": 8}
@@ -82,6 +83,11 @@ def test_a_law_that_overflows_starts_again_with_the_identity() -> None:
         later = law.learn(np.array([[0.0, 1.0], [1.0, 0.0]]), by.weights, np.eye(2), by, np.asarray(1))
     np.testing.assert_array_equal(later.C, np.eye(2))
     assert np.isfinite(later.sigma) and (later.mean >= 0).all() and not later.path.any()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
+    feasible_best_of(CMAES(population_size=12, rule=rule), "inequalities", 1500)
 
 
 def test_wrong_settings_are_named() -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from reference.fade import ReferenceFADE
 from reference.options import settings_of, tried
-from reference.small_problems import PROBLEMS, end_of, states_of
+from reference.small_problems import PROBLEMS, end_of, feasible_best_of, states_of
 from reference.walking import Walk, assert_close, assert_same_points, follow_population, walk_together
 
 from ppsde.algorithms.fade import FADE, FOR_CR, FOR_F, State, change, depth
+from ppsde.parts.handling import RULES
 
 SMALL: dict[str, Any] = {"population_size": 12}
 BUDGET = 12 * 20 + 5  # the last generation is cut
@@ -67,6 +68,11 @@ def test_large_changes_ask_for_large_values() -> None:
     for controller in (FOR_F, FOR_CR):
         values = [float(controller.infer(PC, FC)) for PC, FC in ((still, still), (moved, still), (moved, moved))]
         assert values == sorted(values) and 0 < values[0] < values[2] < controller.largest
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_technique_of_constraint_handling_can_serve(rule: str) -> None:
+    feasible_best_of(FADE(**SMALL, rule=rule), "inequalities", 1500)
 
 
 def test_wrong_settings_are_named() -> None:
