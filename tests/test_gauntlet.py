@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.gauntlet.__main__ import BEGIN, END, PAGE, attempt, main, metered, table, verdict_on, versions, write
+from benchmarks.gauntlet.__main__ import (
+    BEGIN,
+    END,
+    PAGE,
+    attempt,
+    main,
+    metered,
+    rules,
+    table,
+    verdict_on,
+    versions,
+    write,
+)
 from benchmarks.gauntlet.jobs import (
     JOBS,
     Attempt,
@@ -160,8 +172,14 @@ def test_an_evaluation_is_counted_once_however_many_functions_it_calls():
 def test_the_table_is_written_between_the_marks_of_the_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}old\n{END}after\n")
-    write(page, "new\n")
-    assert page.read_text() == f"before\n{BEGIN}new\n{END}after\n"
+    head, line = "| job | ppsde 1.0 |\n| --- | --- |\n", f"| {JOBS['bounds'].title} | pass: refused |\n"
+    write(page, head + line)
+    assert page.read_text() == f"before\n{BEGIN}{head}{line}\n{rules()}\n{END}after\n"
+    other = f"| {JOBS['raises'].title} | pass: ok |\n"
+    write(page, head + other)
+    assert page.read_text() == f"before\n{BEGIN}{head}{other}{line}\n{rules()}\n{END}after\n", "the other row stays"
+    write(page, head.replace("1.0", "2.0") + other)
+    assert line not in page.read_text(), "another table"
     shown = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
     for job in JOBS.values():
         assert f"| {job.title} | pass" in shown and f"- {job.title}: {job.rule}." in shown, job.title

@@ -33,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--library", action="append", choices=tuple(LIBRARIES), help="this one only; may be repeated")
     parser.add_argument("--job", action="append", choices=tuple(JOBS), help="this one only; may be repeated")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies the time limits (default %(default)g)")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/trust.md, too")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the table into docs/trust.md; with --job, these rows of it",
+    )
     parser.add_argument("--run", nargs=3, metavar=("JOB", "LIBRARY", "SEED"), help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.run:
@@ -44,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     jobs = asked.job or list(JOBS)
     installed = [name for name, version in found_versions.items() if version]
     found = verdicts(installed, jobs, asked.patience, _print_verdict)
-    text = f"{table(found, found_versions, jobs)}\n\n{rules(jobs)}\n"
-    print(text, end="")
+    rows = table(found, found_versions, jobs)
+    print(f"{rows}\n\n{rules(jobs)}")
     if asked.write:
-        write(PAGE, text)
+        write(PAGE, rows)
     return int(any(not found[job, OURS].passed for job in jobs if (job, OURS) in found))
 
 
@@ -197,10 +201,18 @@ def rules(jobs: Sequence[str] = tuple(JOBS)) -> str:
     return "\n".join(f"- {JOBS[job].title}: {JOBS[job].rule}." for job in jobs)
 
 
-def write(page: Path, text: str) -> None:
-    """Put a text between the marks of a page."""
+def write(page: Path, rows: str) -> None:
+    """Put the rows of a table, and the rules of all jobs, between the marks of a page; other rows stay.
+
+    A table with other columns replaces the one that is there.
+    """
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    page.write_text(before + BEGIN + text + END + rest.split(END)[1], encoding="utf-8")
+    there, after = rest.split(END)
+    old, new = ({line.split(" | ")[0]: line for line in text.splitlines()} for text in (there, rows))
+    kept = old if rows.splitlines()[0] in old.values() else {}
+    shown = [line for job in JOBS.values() if (line := new.get(f"| {job.title}") or kept.get(f"| {job.title}"))]
+    text = "\n".join([*rows.splitlines()[:2], *shown, "", rules()])
+    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
 
 
 def _cell(verdict: Verdict | None) -> str:

@@ -157,11 +157,11 @@ def by_slsqp(task: Task, seed: int) -> Answer:
 
 
 def by_pymoo(task: Task, seed: int) -> Answer:
-    """Solve a task with pymoo: ISRES where there are constraints, else differential evolution."""
+    """Solve a task with pymoo: ISRES where constraints are to be met exactly, else differential evolution."""
     isres = import_module("pymoo.algorithms.soo.nonconvex.isres").ISRES
     result = import_module("pymoo.optimize").minimize(
         _pymoo_problem_of_rows(task) if task.rows else _pymoo_problem(task),
-        isres() if any(task.counts) else import_module("pymoo.algorithms.soo.nonconvex.de").DE(pop_size=50),
+        isres() if task.solved else import_module("pymoo.algorithms.soo.nonconvex.de").DE(pop_size=50),
         ("n_eval", task.evaluations),
         seed=seed,
     )
