@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from reports.hostile import STRINGS
-from reports.made_up import a_job, a_store
+from reports.made_up import a_job, a_large_store, a_store
 
 from ppsde.experiments import Store
 from ppsde.reports import gather, page
@@ -59,7 +59,11 @@ class Opened:
 
 
 def written(path: Path, *args: Any, **more: Any) -> str:
-    with Store(a_store(path / "study.db", *args, **more)) as store:
+    return written_from(a_store(path / "study.db", *args, **more), path)
+
+
+def written_from(store_path: Path, path: Path) -> str:
+    with Store(store_path) as store:
         (path / "report.html").write_text(page(gather(store)), encoding="utf-8")
     return (path / "report.html").as_uri()
 
@@ -89,6 +93,63 @@ def test_figures_are_drawn_and_nothing_is_asked_for(browser: Any, address: str, 
         assert stroke not in ("none", paper)
         assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 26)")
         assert opened.complaints == [] and opened.requests == [address]
+
+
+def axe() -> str:
+    """The script of axe-core, the checker of accessibility: `npm install axe-core` in the checkout brings it."""
+    place = Path(os.environ.get("PPSDE_AXE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
+    if not place.is_file():
+        pytest.skip("there is no axe-core; `npm install axe-core` brings it, or PPSDE_AXE names its axe.min.js")
+    return place.read_text(encoding="utf-8")
+
+
+SHAPES = {"wide": (1280, 900, "light"), "dark": (1600, 900, "dark"), "narrow": (390, 800, "light")}
+OUTSIDE = """() => [...document.querySelectorAll('main svg')].flatMap(figure => {
+  const frame = figure.getBoundingClientRect();
+  return [...figure.querySelectorAll('text')].filter(text => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1 ||
+                         box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+  }).map(text => figure.getAttribute('aria-label') + ': ' + text.textContent);
+})"""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_axe_finds_no_violation(browser: Any, address: str, shape: str) -> None:
+    script = axe()
+    width, height, scheme = SHAPES[shape]
+    more = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "bypass_csp": True}
+    with Opened(browser, address, **more) as opened:
+        opened.page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        opened.page.evaluate(script)
+        found = opened.page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.nodes[0].html])")
+        assert found == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_label_is_clipped_and_every_figure_has_numbers_on_its_axes(browser: Any, shape: str, tmp_path: Path) -> None:
+    width, height, scheme = SHAPES[shape]
+    address = written_from(a_large_store(tmp_path / "large.db", runs=2), tmp_path)
+    with Opened(browser, address, viewport={"width": width, "height": height}, color_scheme=scheme) as opened:
+        assert opened.page.evaluate(OUTSIDE) == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        figures = opened.page.locator("#problems svg").evaluate_all(
+            "all => all.map(s => [...s.querySelectorAll('text')].filter(t => /^-?[0-9.]+(e-?[0-9]+)?$/.test(t.textContent)).length)"
+        )
+        assert len(figures) == 56 and min(figures) >= 4
+        assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_a_large_report_is_small_and_loads_in_a_second(browser: Any, tmp_path: Path) -> None:
+    address = written_from(a_large_store(tmp_path / "large.db"), tmp_path)
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    seconds = []
+    for _ in range(5):  # the best of a few: the machine may be busy
+        with Opened(browser, address) as opened:
+            timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+            seconds.append(opened.page.evaluate(timing) / 1000)
+    assert min(seconds) < 1.0
 
 
 def test_headers_sort_by_click_and_by_keyboard(browser: Any, address: str) -> None:
