@@ -130,7 +130,7 @@ def find(study: Study, reference: str | None = None) -> Findings:
     pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
     scores = (u_score(records), accuracy_and_speed(records)) if compared else (None, None)
     optima = {p.label: p.optimum for p in study.problems}
-    floors = {p: float(f if optima[p] is None else optima[p]) for p, f in best.items()}
+    floors = {p: f if (known := optima[p]) is None else known for p, f in best.items()}
     targets = {p: floor + TARGETS for p, floor in floors.items() if np.isfinite(floor)}
     solvable = list(targets)
     variables = {p.label: p.dimension for p in study.problems}
@@ -153,7 +153,7 @@ def find(study: Study, reference: str | None = None) -> Findings:
         competition=competition,
         test=test,
         pairs=pairs,
-        holm=None if pairs is None else all_pairs(values, names),
+        holm=None if values is None or pairs is None else all_pairs(values, names),
         comparisons=comparisons,
         wins=_wins(comparisons),
         reference=reference,

@@ -119,15 +119,7 @@ def assemble(
     gone = tag(
         "p", "This page is no longer served; it shows the last state.", id="gone", class_="verdict caveats", hidden=True
     )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
-        tag("meta", name="generator", content=MADE_BY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", study.title or study.name),
-        tag("style", Markup(style)),
-    )
+    head = _head(study.title or study.name, style, policy)
     body = tag(
         "body",
         "\n",
@@ -145,6 +137,26 @@ def assemble(
         tag("script", Markup(script)),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def static_page(title: str, content: Markup) -> str:
+    """Return a page without a script: its content, and the style of the reports."""
+    style = _style(SERIES)
+    policy = f"default-src 'none'; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    body = tag("body", tag("main", content))
+    return f"<!doctype html>\n{tag('html', _head(title, style, policy), body, lang='en')}\n"
+
+
+def _head(title: str, style: str, policy: str) -> Markup:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        tag("meta", name="generator", content=MADE_BY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", Markup(style)),
+    )
 
 
 def _file(name: str) -> str:
@@ -403,10 +415,10 @@ def _pairs(study: Study, findings: Findings, table: ReportTable) -> Markup:
     head = [column(name) for name in ("better, worse", "ranks apart", "p, Nemenyi", "p, Holm", "A12", "effect")]
     note = (
         "By average ranks over all problems: p-values of Nemenyi's test, and of the normal test after Holm's "
-        f"correction over the pairs; bold below {ALPHA}. A12, the chance that a run of the first is better, is the mean "
-        "over the problems, with its size by Vargha and Delaney."
+        f"correction over the pairs; bold below {ALPHA}. A12, the chance that a run of the first is better, is the "
+        "mean over the problems, with its size by Vargha and Delaney."
     )
-    body = wide_table(head, [row for *_, row in sorted(rows)], name=table.title)
+    body = wide_table(head, [row for *_, row in sorted(rows)], name="pairs of algorithms, the best ranked first")
     return joined(tag("h3", "Pairs over all problems"), tag("p", note, class_="note"), body)
 
 

@@ -107,7 +107,7 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
         name=store.path.name,
         algorithms=names,
         problems=tuple(problems.values()),
-        outcomes={p: {a: _outcomes(cell) for a, cell in row.items()} for p, row in runs.items()},
+        outcomes={p: {a: outcomes_of(cell) for a, cell in row.items()} for p, row in runs.items()},
         records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
         standing=status_of(store, plan),
         origin=_origin(jobs, accounts),
@@ -178,7 +178,8 @@ def chosen_plan(store: Store, plan: int | None) -> int | None:
     return plan
 
 
-def _outcomes(cell: list[StoredRun]) -> Outcomes:
+def outcomes_of(cell: list[StoredRun]) -> Outcomes:
+    """Return the final values of runs."""
     amounts = [result.by_constraint if result.ok else None for result in cell]
     width = max((len(a) for a in amounts if a is not None), default=0)
     return Outcomes(

@@ -1,6 +1,7 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
 from .bayes import BayesianSignedRank, bayesian_signed_rank
+from .changes import Change, change, shift
 from .competition import (
     CompetitionRanks,
     WeightedScores,
@@ -47,6 +48,7 @@ from .tables import TableRow, as_text
 __all__ = [
     "BayesianSignedRank",
     "Cells",
+    "Change",
     "Comparisons",
     "CompetitionRanks",
     "Ecdf",
@@ -74,6 +76,7 @@ __all__ = [
     "bayesian_signed_rank",
     "bergmann_hommel",
     "cells_of",
+    "change",
     "competition_ranks",
     "equivalence",
     "finner",
@@ -91,6 +94,7 @@ __all__ = [
     "rank_rows",
     "rank_sum",
     "shaffer",
+    "shift",
     "signed_rank",
     "signed_rank_rows",
     "significant_wins",
