@@ -14,9 +14,9 @@ from ..lookup import did_you_mean
 from ..markup import joined, listed, tag
 from ..stats import Change, Outcomes, change, holm, shift, signed_rank, summarise
 from .axes import Scale
-from .drawing import Drawing, shortened, svg, text_width
+from .drawing import Drawing, shortened, text_width
 from .findings import LEVEL, p_equals
-from .page import static_page
+from .page import shown_figure, static_page
 from .study import Study, StudyProblem, gather, outcomes_of
 from .tables import row_head, short, wide_table
 
@@ -351,9 +351,7 @@ def compare_page(comparisons: list[VersionComparison]) -> str:
                     class_="verdict",
                     aria_label=f"summary {number + 1}",
                 ),
-                tag(
-                    "figure", svg(forest(one)), tag("figcaption", "The chance of a better run, with its 95 % interval.")
-                ),
+                shown_figure(forest(one), "The chance of a better run, with its 95 % interval.", kind="map"),
                 table,
             )
         )

@@ -440,7 +440,7 @@ def critical_difference(test: Nemenyi, series: dict[str, int]) -> Drawing:
     axis, step = 96.0, 34.0
     order = np.argsort(test.average_ranks, kind="stable")
     k = len(order)
-    names = [shortened(test.algorithms[column], 230.0) for column in order]
+    names = [shortened(test.algorithms[column], 290.0) for column in order]
     half = -(-k // 2)
     number_width = text_width("0.00 ") + 34
     left = number_width + max(text_width(name) for name in names[:half])

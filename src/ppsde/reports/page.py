@@ -373,7 +373,7 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
     side: list[Markup] = []
     if figures.differences is not None:
         side.append(
-            _figure(
+            shown_figure(
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
@@ -384,7 +384,7 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
     parts = [tag("div", *side)]
     if figures.ranks is not None:
         parts.append(
-            _figure(
+            shown_figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
                 _fold("ranks", "table", sortable(found["ranks"], numbered), sortable(found["competition"])),
@@ -460,7 +460,7 @@ def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Ma
     if figures.tiers is None:
         return times
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
-    figure = _figure(
+    figure = shown_figure(
         figures.tiers,
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
@@ -487,7 +487,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
     parts = []
     if figures.feasibility is not None:
         parts.append(
-            _figure(
+            shown_figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
                 _fold("feasibility", "table", sortable(found["feasibility"])),
@@ -497,7 +497,7 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
         without = len(study.complete) - findings.ecdf_problems
         left_out = f" {without} problems without any feasible run are left out." if without else ""
         parts.append(
-            _figure(
+            shown_figure(
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
                 f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above {_floor(findings)}.{left_out}",
@@ -592,7 +592,8 @@ def _origin(study: Study) -> Markup:
 # --- pieces -------------------------------------------------------------------------------------------------------
 
 
-def _figure(drawing: Drawing, caption: str, behind: Markup, kind: str | None = None) -> Markup:
+def shown_figure(drawing: Drawing, caption: str, behind: str = "", kind: str | None = None) -> Markup:
+    """Return a drawing with its caption and what is behind it; of the kind 'map', it has a size of its own."""
     size = {"width": f"{SHOWN * drawing.width:.0f}", "height": f"{SHOWN * drawing.height:.0f}"} if kind else {}
     return tag("figure", svg(drawing, **size), tag("figcaption", caption), behind, class_=kind)
 
