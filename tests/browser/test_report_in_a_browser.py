@@ -18,6 +18,7 @@ from reports.made_up import a_job, a_large_store, a_store
 
 from ppsde.experiments import Store
 from ppsde.reports import gather, page
+from ppsde.reports.compare import compare_page, compared, versions
 from ppsde.reports.serving import served
 
 pytestmark = pytest.mark.browser
@@ -114,10 +115,21 @@ OUTSIDE = """() => [...document.querySelectorAll('main svg')].flatMap(figure => 
 })"""
 
 
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("changes")
+    with Store(a_store(path / "study.db", ["a", "b"], ["C01", "C02"], 8)) as store:
+        found = [compared(*pair) for pair in versions([store], None, None, None)]
+    (path / "changes.html").write_text(compare_page(found), encoding="utf-8")
+    return (path / "changes.html").as_uri()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-def test_axe_finds_no_violation(browser: Any, address: str, shape: str) -> None:
+@pytest.mark.parametrize("which", ["report", "changes"])
+def test_axe_finds_no_violation(browser: Any, address: str, changes: str, shape: str, which: str) -> None:
     script = axe()
     width, height, scheme = SHAPES[shape]
+    address = address if which == "report" else changes
     more = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "bypass_csp": True}
     with Opened(browser, address, **more) as opened:
         opened.page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")

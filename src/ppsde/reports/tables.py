@@ -364,7 +364,7 @@ def tex_number(value: float | None, digits: int = DIGITS) -> str:
     Examples
     --------
     >>> tex_number(-30665.53867), tex_number(1.24e-06, 3), tex_number(float("inf")), tex_number(None)
-    ('$-30666$', '$1.24\times10^{-6}$', '$\infty$', '--')
+    ('$-30666$', '$1.24\\times10^{-6}$', '$\\infty$', '--')
     """
     if value is None or math.isnan(value):
         return "--"
