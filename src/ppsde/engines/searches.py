@@ -1,0 +1,506 @@
+"""Several runs of one method on one budget, whose points are evaluated one by one and answered in any order.
+
+A run can go on only when all points of its request have values. So that nobody waits for the slowest of them, further
+runs with random numbers of their own begin when points are wanted and all runs wait. Those that began first are served
+first. All share the budget and the best point; each plans for what the others leave.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import Algorithm, State, Task
+from ..evaluation.evaluate import GIVE_UP
+from ..population import Population, evaluated, join
+from ..problem import FGH
+from .ending import CONVERGED, FAILED, INFEASIBLE, RUNNING, SPENT, TARGET, Ending
+from .run import Run, Snapshot, better_point
+
+OVERTAKEN = 10  # a run goes on without a point after so many later answers for each point that is out
+MOST_INJECTED = 8  # points of the user's with which one run begins: every method's first population has room for them
+LATE = -1  # the place of a point whose run has gone on without it
+
+Row = tuple[float, np.ndarray, np.ndarray]  # f, g (p,), h (q,)
+NO_VALUES: Row = (np.nan, np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class PartSnapshot:
+    """A run and the answers to its current request, as plain data."""
+
+    given: np.ndarray  # (n,) bool: the point is out, or was
+    known: np.ndarray  # (n,) bool: it has an answer
+    f: np.ndarray  # (n,)
+    g: np.ndarray  # (n, p)
+    h: np.ndarray  # (n, q)
+    waited: int  # later answers to points of other runs
+
+
+@dataclass(frozen=True)
+class SearchesSnapshot:
+    """All runs as plain data; checkpoints store the fields by name."""
+
+    runs: tuple[Snapshot, ...]  # in the order in which they are served
+    parts: tuple[PartSnapshot, ...]  # of these runs
+    budget: int
+    begun: int  # runs that ever were
+    asked: int  # points that ever were given out
+    requests: int  # points given out and answers so far
+    evaluations: int
+    failed: int
+    best: Population | None
+    numbers: np.ndarray  # (k,), of the points that are out
+    places: np.ndarray  # (k, 2): the run, or LATE, and the row
+    x: np.ndarray  # (k, d), of these points
+    number: int  # of the first run
+    injected: Population | None  # the user's points, with which the next run begins
+    looked: bool  # points were shown or given out
+    columns: tuple[str, ...]  # of the history
+    rows: np.ndarray | None  # (generations, columns), the history, if it is not that of a single run
+
+
+@dataclass(eq=False)
+class Part:
+    """A run and the answers to its current request."""
+
+    run: Run
+    given: np.ndarray = field(init=False)
+    answers: dict[int, Row] = field(init=False)  # by row
+    waited: int = 0
+
+    def __post_init__(self) -> None:
+        self.next_request()
+
+    def next_request(self) -> None:
+        """Forget the answers: the run wants other points, or none."""
+        self.given = np.zeros(0 if self.run.wanted is None else len(self.run.wanted), bool)
+        self.answers, self.waited = {}, 0
+
+    def snapshot(self, counts: tuple[int, int]) -> PartSnapshot:
+        """Return the answers as plain data."""
+        known = np.zeros(len(self.given), bool)
+        known[list(self.answers)] = True
+        return PartSnapshot(self.given.copy(), known, *self.values(counts), self.waited)
+
+    def restore(self, stored: PartSnapshot) -> None:
+        """Take over the answers of a snapshot."""
+        self.given, self.waited = stored.given.copy(), stored.waited
+        for row in np.flatnonzero(stored.known).tolist():
+            self.answers[row] = float(stored.f[row]), stored.g[row].copy(), stored.h[row].copy()
+
+    @property
+    def over(self) -> bool:
+        """Whether the run wants no more points."""
+        return self.run.wanted is None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the current request is answered."""
+        return not self.over and len(self.answers) == len(self.given)
+
+    @property
+    def waits(self) -> bool:
+        """Whether all points of the request are out, or were, and some have no answer."""
+        return not self.over and not self.complete and bool(self.given.all())
+
+    def open_rows(self) -> list[int]:
+        """Return the rows of the request without an answer."""
+        return [row for row in range(len(self.given)) if row not in self.answers]
+
+    def values(self, counts: tuple[int, int]) -> FGH:
+        """Return f (n,), g (n, p) and h (n, q) of the request, NaN without an answer; p and q are at least `counts`."""
+        n = len(self.given)
+        p = max([counts[0], *(len(g) for _, g, _ in self.answers.values())])
+        q = max([counts[1], *(len(h) for _, _, h in self.answers.values())])
+        f, g, h = np.full(n, np.nan), np.full((n, p), np.nan), np.full((n, q), np.nan)
+        for row, answer in self.answers.items():
+            f[row], g[row, : len(answer[1])], h[row, : len(answer[2])] = answer  # one that failed may have none
+        return f, g, h
+
+
+class Searches:
+    """Runs of one method on one budget: `take` points, `answer` them in any order, until the search is `done`.
+
+    A run that waits for points while `OVERTAKEN` later answers came for each point that is out goes on without them,
+    as if they had failed; their answers still count when they come. A run that is over is replaced by another when
+    points are wanted; if the run that is served first has converged, so has the search.
+
+    Parameters
+    ----------
+    run : Run
+        The first run, at its start.
+    """
+
+    between_generations = True  # it can be stored at any moment
+
+    def __init__(self, run: Run) -> None:
+        self.budget, self._number = run.task.max_evaluations, run.run
+        self._parts = [Part(run)]
+        self._begun, self._asked = 1, 0
+        self.requests = 0  # points given out and answers so far
+        self.evaluations = self.failed = 0
+        self.best = run.best
+        self._out: dict[int, tuple[Part | None, int, np.ndarray]] = {}  # run (None: late), row and point, by number
+        self._injected: Population | None = None
+        self._looked = False
+        self._columns: tuple[str, ...] = ()
+        self._rows: array[float] | None = None
+
+    # --- the search as a whole --------------------------------------------------------------------------------------
+
+    @property
+    def leading(self) -> Run:
+        """The run that is served first."""
+        return self._parts[0].run
+
+    @property
+    def task(self) -> Task:
+        """The task of the search as a whole."""
+        return replace(self.leading.task, max_evaluations=self.budget)
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The method."""
+        return self.leading.algorithm
+
+    @property
+    def seed(self) -> int:
+        """The seed of all runs."""
+        return self.leading.seed
+
+    @property
+    def tolerance(self) -> float:
+        """How far an equality may be missed."""
+        return self.leading.tolerance
+
+    @property
+    def target(self) -> float | None:
+        """A feasible point with an objective as small as this ends the search."""
+        return self.leading.target
+
+    @property
+    def state(self) -> State | None:
+        """The state of the leading run."""
+        return self.leading.state
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Numbers of inequalities and equalities, if points show them."""
+        return self.leading.counts if self.best is None else (self.best.g.shape[1], self.best.h.shape[1])
+
+    @property
+    def status(self) -> int:
+        """Whether the search is over, and why."""
+        best = self.best
+        if self.target is not None and best is not None and best.feasible[0] and best.f[0] <= self.target:
+            return TARGET
+        if self.failed == self.evaluations >= GIVE_UP:
+            return FAILED
+        if self._parts[0].over and self.leading.status == CONVERGED:
+            return CONVERGED
+        if self.evaluations < self.budget:
+            return RUNNING
+        if best is None:
+            return FAILED
+        return SPENT if best.feasible[0] else INFEASIBLE
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is wanted; points that are out may still be answered."""
+        return self.status != RUNNING
+
+    @property
+    def wanted(self) -> np.ndarray | None:
+        """The points (n, d) of the leading run without an answer, given out or not; None if the search is done."""
+        if self.done:
+            return None
+        part = self._parts[0]
+        if part.run.wanted is None:
+            return np.empty((0, self.task.dimension))
+        rows = self._rows_together(part)
+        return part.run.wanted if len(rows) == len(part.given) else part.run.wanted[rows]
+
+    @property
+    def out(self) -> int:
+        """How many points are out."""
+        return len(self._out)
+
+    @property
+    def completed(self) -> int:
+        """Number of completed generations of the leading run."""
+        return self.leading.completed if self._rows is None else max(0, len(self._table()) - 1)
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """Columns with a row for each completed generation of the leading run; evaluations and best are of all runs."""
+        if self._rows is None:
+            return self.leading.history
+        return {name: column.copy() for name, column in zip(self._columns, self._table().T, strict=True)}
+
+    @property
+    def latest(self) -> Mapping[str, float]:
+        """The last row of the history, by column."""
+        if self._rows is None:
+            return self.leading.latest
+        return dict(zip(self._columns, self._rows[len(self._rows) - len(self._columns) :], strict=True))
+
+    def ending(self, status: int | None = None, more: Population | None = None, **costs: Any) -> Ending:
+        """Return the record of the search at its end, or so far; as `Run.ending`, but every point was answered."""
+        assert more is None
+        return replace(
+            self.leading.ending(self.status if status is None else status),
+            best=self.best,
+            evaluations=self.evaluations,
+            failed=self.failed,
+            generations=self.completed,
+            history=self.history,
+            **costs,
+        )
+
+    # --- points out, answers in -------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Fix the first points, because they are shown: points that are injected later belong to another run."""
+        if not self._looked and self._injected is not None and self.leading.task.x0 is None:
+            self._begun = 0
+            self._parts = [self._new_part()]
+        self._looked = True
+
+    def take(self, n: int) -> list[tuple[int, np.ndarray]]:
+        """Return number and point (d,) of up to n points that were not given out before; fewer at the budget's end."""
+        self.look()
+        found: list[tuple[int, np.ndarray]] = []
+        n = 0 if self.done else min(n, self._left)
+        if n > 0 and self._injected is not None:
+            self._begin(1)
+        while len(found) < n:
+            part = next((part for part in self._parts if not part.given.all()), None)
+            if part is None:
+                part = self._begin(len(self._parts))
+            for row in np.flatnonzero(~part.given)[: n - len(found)].tolist():
+                found.append(self._give(part, row))
+        return found
+
+    def points_out(self) -> list[tuple[int, np.ndarray]]:
+        """Return number and point of those that are out."""
+        return [(number, x) for number, (_, _, x) in self._out.items()]
+
+    def awaited(self, x: np.ndarray) -> int:
+        """Return how many answers to a point (d,) are awaited: it is out, or wanted, so often."""
+        out = sum(np.array_equal(point, x) for _, _, point in self._out.values())
+        return out + len(self._wanted_places(x))
+
+    def number_of(self, x: np.ndarray) -> int | None:
+        """Return the number of a point (d,) that is out, or wanted, and given out now; None if it is neither."""
+        for number, (_, _, point) in self._out.items():
+            if np.array_equal(point, x):
+                return number
+        places = self._wanted_places(x)
+        return self._give(*places[0])[0] if places else None
+
+    def _wanted_places(self, x: np.ndarray) -> list[tuple[Part, int]]:
+        """Return run and row of a point (d,) where it is wanted and may be given out."""
+        places: list[tuple[Part, int]] = []
+        if self._looked and not self.done:
+            for part in self._parts:
+                if part.run.wanted is not None:
+                    same = (part.run.wanted == x).all(axis=1) & ~part.given
+                    places += [(part, row) for row in np.flatnonzero(same).tolist()]
+        return places[: max(0, self._left)]
+
+    def answer(self, number: int, f: float, g: np.ndarray, h: np.ndarray) -> None:
+        """Continue with the values of a point that is out: f, g (p,) and h (q,), NaN if its evaluation failed."""
+        part, row, x = self._out.pop(number)
+        self.requests += 1
+        point = evaluated(x[None], np.array([f], float), g[None], h[None], self.tolerance)
+        self.best = better_point(self.best, point)
+        failed = int(not point.valid[0])
+        if part is None:
+            self.failed += failed - 1  # it counted as failed when its run went on
+            return
+        self.evaluations += 1
+        self.failed += failed
+        part.answers[row] = float(f), g.copy(), h.copy()
+        self._after_answers(part, 1)
+
+    def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """Continue with the values of all points of `wanted`: f (n,), g (n, p), h (n, q)."""
+        part = self._parts[0]
+        if part.run.wanted is None:
+            raise ValueError("the run is over; no values are wanted")
+        rows = self._rows_together(part)
+        points = evaluated(part.run.wanted[rows], f, g, h, self.tolerance)
+        if self._out:
+            self._out = {number: place for number, place in self._out.items() if place[0] is not part}
+        self.requests += 1
+        self.best = better_point(self.best, points) if len(rows) else self.best
+        self.evaluations += points.size
+        self.failed += points.size - int(np.count_nonzero(points.valid))
+        part.given[rows] = True
+        part.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
+        self._after_answers(part, len(rows))
+
+    def inject(self, points: Population) -> None:
+        """Let the search know points of the user's, which cost nothing.
+
+        They may be the best. Those that come before any point is asked for are in the first population, with their
+        values; a further run begins with later ones.
+        """
+        self.requests += 1
+        self.best = better_point(self.best, points)
+        known = points.take(points.valid)
+        if not known.size:
+            return
+        if self._injected is not None:
+            known = join(self._injected, known)
+        self._injected = known.sorted().take(slice(0, MOST_INJECTED))
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _left(self) -> int:
+        """Number of points that may still be given out."""
+        return self.budget - self.evaluations - sum(part is not None for part, _, _ in self._out.values())
+
+    def _rows_together(self, part: Part) -> list[int]:
+        """Return the rows without an answer, as many of those that are not out as the budget allows."""
+        rows, left = part.open_rows(), self._left
+        new = [row for row in rows if not part.given[row]]
+        return rows if len(new) <= left else sorted(set(rows) - set(new[max(left, 0) :]))
+
+    def _give(self, part: Part, row: int) -> tuple[int, np.ndarray]:
+        """Give out one point."""
+        assert part.run.wanted is not None
+        number, x = self._asked, part.run.wanted[row].copy()
+        self._out[number] = part, row, x
+        part.given[row] = True
+        self._asked += 1
+        self.requests += 1
+        return number, x.copy()
+
+    def _begin(self, place: int) -> Part:
+        """Begin another run at this place of the queue."""
+        if self._rows is None:
+            self._columns, self._rows = self.leading.columns, array("d", self.leading.table.ravel())
+        part = self._new_part()
+        self._parts.insert(place, part)
+        self._parts = [other for other in self._parts if not other.over] or [part]
+        return part
+
+    def _new_part(self) -> Part:
+        """Return another run, which begins with the points that were injected."""
+        first, known, self._injected = self.leading, self._injected, None
+        task = replace(first.task, max_evaluations=max(1, self._left), x0=None if known is None else known.x)
+        run = Run(
+            first.algorithm,
+            task,
+            seed=first.seed,
+            run=self._number + self._begun,
+            tolerance=first.tolerance,
+            target=first.target,
+            x0_values=None if known is None else (known.f, known.g, known.h),
+        )
+        self._begun += 1
+        return Part(run)
+
+    def _after_answers(self, part: Part, count: int) -> None:
+        """Let runs go on that can, after so many answers to the points of one of them."""
+        part.waited = 0
+        for other in self._parts:
+            if other is not part and other.waits:
+                other.waited += count
+        if part.complete:
+            self._go_on(part)
+        for other in list(self._parts):
+            if other.waits and other.waited >= OVERTAKEN * (len(self._out) + 1):
+                self._give_up(other)
+                self._go_on(other)
+
+    def _give_up(self, part: Part) -> None:
+        """Count the points that a run waits for as failed; they are still out, but late."""
+        for number, (owner, row, x) in self._out.items():
+            if owner is part:
+                self._out[number] = None, row, x
+        rows = part.open_rows()
+        part.answers |= dict.fromkeys(rows, NO_VALUES)
+        self.evaluations += len(rows)
+        self.failed += len(rows)
+
+    def _go_on(self, part: Part) -> None:
+        """Supply a run with the answers to its request."""
+        run, before = part.run, part.run.state
+        if self._begun > 1:
+            run.allowance = run.evaluations + len(part.given) + max(0, self._left)
+        run.supply(*part.values(self.counts or (0, 0)))
+        part.next_request()
+        if self._rows is not None and part is self._parts[0] and run.state is not before:
+            self._record()
+        if part.over and len(self._parts) > 1 and not (part is self._parts[0] and run.status == CONVERGED):
+            self._parts.remove(part)
+
+    def _record(self) -> None:
+        """Add a row to the history, after a generation of the leading run."""
+        assert self._rows is not None
+        row = dict(self.leading.latest)
+        if self.best is not None:
+            row |= {"f": float(self.best.f[0]), "violation": float(self.best.violation[0])}
+        row["evaluations"] = float(self.evaluations)
+        self._columns = tuple(row)
+        self._rows.extend(row.values())
+
+    def _table(self) -> np.ndarray:
+        """Return the history as an array (generations, columns)."""
+        width = len(self._columns)
+        return np.array(self._rows).reshape(len(self._rows or ()) // width if width else 0, width)
+
+    # --- plain data -------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> SearchesSnapshot:
+        """Return the search as plain data, at any moment."""
+        index = {id(part): k for k, part in enumerate(self._parts)}
+        places = [(LATE if part is None else index[id(part)], row) for part, row, _ in self._out.values()]
+        points = [x for _, _, x in self._out.values()]
+        return SearchesSnapshot(
+            runs=tuple(part.run.snapshot() for part in self._parts),
+            parts=tuple(part.snapshot(self.counts or (0, 0)) for part in self._parts),
+            budget=self.budget,
+            begun=self._begun,
+            asked=self._asked,
+            requests=self.requests,
+            evaluations=self.evaluations,
+            failed=self.failed,
+            best=self.best,
+            numbers=np.array(list(self._out), np.int64),
+            places=np.array(places, np.int64).reshape(-1, 2),
+            x=np.array(points, float).reshape(-1, self.leading.task.dimension),
+            number=self._number,
+            injected=self._injected,
+            looked=self._looked,
+            columns=self._columns,
+            rows=None if self._rows is None else self._table(),
+        )
+
+    @classmethod
+    def restored(cls, snapshot: SearchesSnapshot, runs: Sequence[Run]) -> Searches:
+        """Return the search of a snapshot, with its runs, which continues with the same bits as the original."""
+        searches = cls.__new__(cls)
+        searches._parts = [Part(run) for run in runs]
+        for part, stored in zip(searches._parts, snapshot.parts, strict=True):
+            part.restore(stored)
+        places = zip(snapshot.numbers.tolist(), snapshot.places.tolist(), snapshot.x, strict=True)
+        searches._out = {
+            number: (None if place == LATE else searches._parts[place], row, x.copy())
+            for number, (place, row), x in places
+        }
+        searches.budget, searches._number = snapshot.budget, snapshot.number
+        searches._begun, searches._asked, searches.requests = snapshot.begun, snapshot.asked, snapshot.requests
+        searches.evaluations, searches.failed, searches.best = snapshot.evaluations, snapshot.failed, snapshot.best
+        searches._injected, searches._looked = snapshot.injected, snapshot.looked
+        searches._columns = snapshot.columns
+        searches._rows = None if snapshot.rows is None else array("d", snapshot.rows.ravel())
+        return searches
