@@ -113,10 +113,11 @@ class Futures(ByReplies):
         try:
             while True:
                 check()
-                waiting += [[number] for number in arrivals.begin(self._at_once() - len(running) - len(waiting))]
-                for (number,), future in zip(waiting, self._begin(arrivals.x, waiting, finished), strict=True):
-                    running[number] = future
-                waiting = []
+                waiting += [[number] for number in arrivals.begin(self._places() - len(running) - len(waiting))]
+                if waiting:
+                    futures = self._begin(arrivals.x, waiting, finished)
+                    running |= {number: future for (number,), future in zip(waiting, futures, strict=True)}
+                    waiting = []
                 if not running:
                     return
                 try:
@@ -133,6 +134,13 @@ class Futures(ByReplies):
             for future in running.values():
                 future.cancel()
             raise
+
+    def _places(self) -> int:
+        """Return how many points can be evaluated at the same time."""
+        try:
+            return self._at_once()
+        except Exception as error:  # a cluster that is closed
+            raise EvaluatorLost(f"the executor takes no more work: {type(error).__name__}: {error}") from error
 
     def _begin(
         self, x: np.ndarray | Points, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]
