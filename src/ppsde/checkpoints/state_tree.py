@@ -21,7 +21,7 @@ import numpy as np
 from ..algorithm import Algorithm, Ask, Task
 from ..algorithms import ALGORITHMS
 from ..engines.run import Run, Snapshot
-from ..engines.searches import LATE, PartSnapshot, Searches, SearchesSnapshot
+from ..engines.searches import ALONE, EARLY, LATE, NOBODY, PartSnapshot, Searches, SearchesSnapshot
 from ..lookup import is_of_a_file, place_in
 from ..parts.handling import RULES, handling_of, parsed
 from ..population import Population, checked_tolerance, evaluated
@@ -425,6 +425,9 @@ def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
             if type(mask) is not np.ndarray or mask.dtype != bool or mask.shape != (n,):
                 raise CheckpointError("the answers do not fit the points that a run asked for")
         _check_values((part.f, part.g, part.h), n)
+        _check_values((part.early_f, part.early_g, part.early_h), len(np.atleast_1d(part.early_x)))
+        if type(part.looked_ahead) is not bool or not all(_is_array(x, (None, d)) for x in (part.ahead, part.early_x)):
+            raise CheckpointError("the points that a run may want do not fit it")
     numbers, places, k = snapshot.numbers, snapshot.places, np.size(snapshot.numbers)
     for array, shape in ((numbers, (k,)), (places, (k, 2))):
         if type(array) is not np.ndarray or array.dtype != np.int64 or array.shape != shape:
@@ -432,7 +435,8 @@ def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
     if not _is_array(snapshot.x, (k, d)) or len(set(numbers.tolist())) != k or not np.all(numbers < snapshot.asked):
         raise CheckpointError("the points that are out do not fit their numbers")
     for place, row in places.tolist():
-        if place != LATE and not (0 <= place < len(runs) and 0 <= row < sizes[place]):
+        of_nobody = place == NOBODY and row in (LATE, ALONE)
+        if not of_nobody and not (0 <= place < len(runs) and (row == EARLY or 0 <= row < sizes[place])):
             raise CheckpointError("a point that is out belongs to no run")
     columns, rows = snapshot.columns, snapshot.rows
     if type(columns) is not tuple or not all(isinstance(name, str) for name in columns):

@@ -1,8 +1,10 @@
 """Several runs of one method on one budget, whose points are evaluated one by one and answered in any order.
 
-A run can go on only when all points of its request have values. So that nobody waits for the slowest of them, further
-runs with random numbers of their own begin when points are wanted and all runs wait. Those that began first are served
-first. All share the budget and the best point; each plans for what the others leave.
+A run can go on only when all points of its request have values. So that nobody waits for the slowest of them, two
+kinds of points are given out beyond those. If a run waits for a single point, as a local search for its next iterate,
+these are the points that it will want if that one is a success. Else further runs begin, with random numbers of their
+own. Those that began first are served first. All share the budget and the best point; each plans for what the others
+leave.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from .run import Run, Snapshot, better_point
 
 OVERTAKEN = 10  # a run goes on without a point after so many later answers for each point that is out
 MOST_INJECTED = 8  # points of the user's with which one run begins: every method's first population has room for them
-LATE = -1  # the place of a point whose run has gone on without it
+LATE, ALONE, EARLY = -1, -2, -3  # in place of a row: its run went on without it; no run wants it; a run may want it
+NOBODY = -1  # in place of a run
 
 Row = tuple[float, np.ndarray, np.ndarray]  # f, g (p,), h (q,)
 NO_VALUES: Row = (np.nan, np.empty(0), np.empty(0))
@@ -38,7 +41,13 @@ class PartSnapshot:
     f: np.ndarray  # (n,)
     g: np.ndarray  # (n, p)
     h: np.ndarray  # (n, q)
-    waited: int  # later answers to points of other runs
+    waited: int  # later answers to other points
+    looked_ahead: bool
+    ahead: np.ndarray  # (a, d), points that may be wanted next and are not given out yet
+    early_x: np.ndarray  # (e, d), points that may be wanted next and have an answer
+    early_f: np.ndarray  # (e,)
+    early_g: np.ndarray  # (e, p)
+    early_h: np.ndarray  # (e, q)
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class SearchesSnapshot:
     failed: int
     best: Population | None
     numbers: np.ndarray  # (k,), of the points that are out
-    places: np.ndarray  # (k, 2): the run, or LATE, and the row
+    places: np.ndarray  # (k, 2): the run, or NOBODY, and the row, or LATE, ALONE, EARLY
     x: np.ndarray  # (k, d), of these points
     number: int  # of the first run
     injected: Population | None  # the user's points, with which the next run begins
@@ -72,6 +81,9 @@ class Part:
     given: np.ndarray = field(init=False)
     answers: dict[int, Row] = field(init=False)  # by row
     waited: int = 0
+    looked_ahead: bool = False
+    ahead: list[np.ndarray] = field(default_factory=list)  # points that may be wanted next and are not given out yet
+    early: dict[bytes, tuple[np.ndarray, Row]] = field(default_factory=dict)  # such points that have an answer
 
     def __post_init__(self) -> None:
         self.next_request()
@@ -80,18 +92,41 @@ class Part:
         """Forget the answers: the run wants other points, or none."""
         self.given = np.zeros(0 if self.run.wanted is None else len(self.run.wanted), bool)
         self.answers, self.waited = {}, 0
+        self.looked_ahead, self.ahead = False, []
+
+    def look_ahead(self, best: Population | None) -> None:
+        """Find the points that the run will want if the single one that it waits for is a success."""
+        self.looked_ahead = True
+        if len(self.given) != 1 or best is None:
+            return
+        run = Run.restored(replace(self.run.snapshot(), target=None))
+        run.supply(best.f - (1.0 + np.abs(best.f)), np.minimum(best.g, 0.0), np.zeros_like(best.h))
+        self.ahead = [] if run.wanted is None else list(run.wanted)
 
     def snapshot(self, counts: tuple[int, int]) -> PartSnapshot:
         """Return the answers as plain data."""
         known = np.zeros(len(self.given), bool)
         known[list(self.answers)] = True
-        return PartSnapshot(self.given.copy(), known, *self.values(counts), self.waited)
+        d, early = self.run.task.dimension, list(self.early.values())
+        return PartSnapshot(
+            self.given.copy(),
+            known,
+            *self.values(counts),
+            self.waited,
+            self.looked_ahead,
+            np.array(self.ahead).reshape(-1, d),
+            np.array([x for x, _ in early]).reshape(-1, d),
+            *_together([row for _, row in early], counts),
+        )
 
     def restore(self, stored: PartSnapshot) -> None:
         """Take over the answers of a snapshot."""
         self.given, self.waited = stored.given.copy(), stored.waited
         for row in np.flatnonzero(stored.known).tolist():
             self.answers[row] = float(stored.f[row]), stored.g[row].copy(), stored.h[row].copy()
+        self.looked_ahead, self.ahead = stored.looked_ahead, [x.copy() for x in stored.ahead]
+        rows = zip(stored.early_x, stored.early_f.tolist(), stored.early_g, stored.early_h, strict=True)
+        self.early = {x.tobytes(): (x.copy(), (f, g.copy(), h.copy())) for x, f, g, h in rows}
 
     @property
     def over(self) -> bool:
@@ -114,13 +149,17 @@ class Part:
 
     def values(self, counts: tuple[int, int]) -> FGH:
         """Return f (n,), g (n, p) and h (n, q) of the request, NaN without an answer; p and q are at least `counts`."""
-        n = len(self.given)
-        p = max([counts[0], *(len(g) for _, g, _ in self.answers.values())])
-        q = max([counts[1], *(len(h) for _, _, h in self.answers.values())])
-        f, g, h = np.full(n, np.nan), np.full((n, p), np.nan), np.full((n, q), np.nan)
-        for row, answer in self.answers.items():
-            f[row], g[row, : len(answer[1])], h[row, : len(answer[2])] = answer  # one that failed may have none
-        return f, g, h
+        return _together([self.answers.get(row, NO_VALUES) for row in range(len(self.given))], counts)
+
+
+def _together(rows: Sequence[Row], counts: tuple[int, int]) -> FGH:
+    """Return f (n,), g (n, p) and h (n, q) of rows; of one that failed there may be fewer numbers, and NaN stands."""
+    n = len(rows)
+    p, q = (max([counts[0], *(len(g) for _, g, _ in rows)]), max([counts[1], *(len(h) for _, _, h in rows)]))
+    f, g, h = np.full(n, np.nan), np.full((n, p), np.nan), np.full((n, q), np.nan)
+    for k, row in enumerate(rows):
+        f[k], g[k, : len(row[1])], h[k, : len(row[2])] = row
+    return f, g, h
 
 
 class Searches:
@@ -145,7 +184,7 @@ class Searches:
         self.requests = 0  # points given out and answers so far
         self.evaluations = self.failed = 0
         self.best = run.best
-        self._out: dict[int, tuple[Part | None, int, np.ndarray]] = {}  # run (None: late), row and point, by number
+        self._out: dict[int, tuple[Part | None, int, np.ndarray]] = {}  # run, row and point, by number
         self._injected: Population | None = None
         self._looked = False
         self._columns: tuple[str, ...] = ()
@@ -279,12 +318,20 @@ class Searches:
         if n > 0 and self._injected is not None:
             self._begin(1)
         while len(found) < n:
-            part = next((part for part in self._parts if not part.given.all()), None)
+            part = next((part for part in self._parts if self._has_points(part)), None)
             if part is None:
                 part = self._begin(len(self._parts))
-            for row in np.flatnonzero(~part.given)[: n - len(found)].tolist():
-                found.append(self._give(part, row))
+            wanted = np.flatnonzero(~part.given)[: n - len(found)].tolist()
+            found += [self._give(part, row) for row in wanted]
+            while part.ahead and len(found) < n:
+                found.append(self._give(part, EARLY))
         return found
+
+    def _has_points(self, part: Part) -> bool:
+        """Return whether a run has points to give out: some that it wants, or some that it will want perhaps."""
+        if part.waits and not part.looked_ahead:
+            part.look_ahead(self.best)
+        return not part.given.all() or bool(part.ahead)
 
     def points_out(self) -> list[tuple[int, np.ndarray]]:
         """Return number and point of those that are out."""
@@ -320,13 +367,20 @@ class Searches:
         point = evaluated(x[None], np.array([f], float), g[None], h[None], self.tolerance)
         self.best = better_point(self.best, point)
         failed = int(not point.valid[0])
-        if part is None:
+        if row == LATE:
             self.failed += failed - 1  # it counted as failed when its run went on
             return
         self.evaluations += 1
         self.failed += failed
-        part.answers[row] = float(f), g.copy(), h.copy()
-        self._after_answers(part, 1)
+        values = float(f), g.copy(), h.copy()
+        if part is None:
+            self._after_answers(None, 1)
+        elif row == EARLY:
+            part.early[x.tobytes()] = x, values
+            self._after_answers(None, 1)
+        else:
+            part.answers[row] = values
+            self._after_answers(part, 1)
 
     def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Continue with the values of all points of `wanted`: f (n,), g (n, p), h (n, q)."""
@@ -336,7 +390,7 @@ class Searches:
         rows = self._rows_together(part)
         points = evaluated(part.run.wanted[rows], f, g, h, self.tolerance)
         if self._out:
-            self._out = {number: place for number, place in self._out.items() if place[0] is not part}
+            self._out = {number: at for number, at in self._out.items() if at[0] is not part or at[1] == EARLY}
         self.requests += 1
         self.best = better_point(self.best, points) if len(rows) else self.best
         self.evaluations += points.size
@@ -365,7 +419,7 @@ class Searches:
     @property
     def _left(self) -> int:
         """Number of points that may still be given out."""
-        return self.budget - self.evaluations - sum(part is not None for part, _, _ in self._out.values())
+        return self.budget - self.evaluations - sum(row != LATE for _, row, _ in self._out.values())
 
     def _rows_together(self, part: Part) -> list[int]:
         """Return the rows without an answer, as many of those that are not out as the budget allows."""
@@ -374,11 +428,12 @@ class Searches:
         return rows if len(new) <= left else sorted(set(rows) - set(new[max(left, 0) :]))
 
     def _give(self, part: Part, row: int) -> tuple[int, np.ndarray]:
-        """Give out one point."""
+        """Give out one point: a row of a run's request, or one that it may want next."""
         assert part.run.wanted is not None
-        number, x = self._asked, part.run.wanted[row].copy()
+        number, x = self._asked, part.ahead.pop(0) if row == EARLY else part.run.wanted[row].copy()
         self._out[number] = part, row, x
-        part.given[row] = True
+        if row != EARLY:
+            part.given[row] = True
         self._asked += 1
         self.requests += 1
         return number, x.copy()
@@ -408,13 +463,13 @@ class Searches:
         self._begun += 1
         return Part(run)
 
-    def _after_answers(self, part: Part, count: int) -> None:
-        """Let runs go on that can, after so many answers to the points of one of them."""
-        part.waited = 0
+    def _after_answers(self, part: Part | None, count: int) -> None:
+        """Let runs go on that can, after so many answers to points that one of them wants, or none does."""
         for other in self._parts:
             if other is not part and other.waits:
                 other.waited += count
-        if part.complete:
+        if part is not None:
+            part.waited = 0
             self._go_on(part)
         for other in list(self._parts):
             if other.waits and other.waited >= OVERTAKEN * (len(self._out) + 1):
@@ -424,24 +479,44 @@ class Searches:
     def _give_up(self, part: Part) -> None:
         """Count the points that a run waits for as failed; they are still out, but late."""
         for number, (owner, row, x) in self._out.items():
-            if owner is part:
-                self._out[number] = None, row, x
+            if owner is part and row != EARLY:
+                self._out[number] = None, LATE, x
         rows = part.open_rows()
         part.answers |= dict.fromkeys(rows, NO_VALUES)
         self.evaluations += len(rows)
         self.failed += len(rows)
 
     def _go_on(self, part: Part) -> None:
-        """Supply a run with the answers to its request."""
+        """Supply a run with the answers to its request as long as it has them all, some of them early ones."""
         run, before = part.run, part.run.state
-        if self._begun > 1:
-            run.allowance = run.evaluations + len(part.given) + max(0, self._left)
-        run.supply(*part.values(self.counts or (0, 0)))
-        part.next_request()
+        while part.complete:
+            if self._asked:  # else the run has the budget alone
+                early = len(part.early) + sum(owner is part and row == EARLY for owner, row, _ in self._out.values())
+                run.allowance = run.evaluations + len(part.given) + early + max(0, self._left)
+            run.supply(*part.values(self.counts or (0, 0)))
+            part.next_request()
+            self._use_early(part)
         if self._rows is not None and part is self._parts[0] and run.state is not before:
             self._record()
         if part.over and len(self._parts) > 1 and not (part is self._parts[0] and run.status == CONVERGED):
             self._parts.remove(part)
+
+    def _use_early(self, part: Part) -> None:
+        """Answer a new request with points that were given out before; no run wants the others of them."""
+        under_way = {
+            x.tobytes(): number for number, (owner, row, x) in self._out.items() if owner is part and row == EARLY
+        }
+        wanted = () if part.run.wanted is None else part.run.wanted
+        for row, x in enumerate(wanted if part.early or under_way else ()):
+            key = x.tobytes()
+            if key in part.early:
+                part.given[row], part.answers[row] = True, part.early.pop(key)[1]
+            elif key in under_way:
+                part.given[row] = True
+                self._out[under_way.pop(key)] = part, row, x.copy()
+        for number in under_way.values():
+            self._out[number] = None, ALONE, self._out[number][2]
+        part.early = {}
 
     def _record(self) -> None:
         """Add a row to the history, after a generation of the leading run."""
@@ -463,7 +538,7 @@ class Searches:
     def snapshot(self) -> SearchesSnapshot:
         """Return the search as plain data, at any moment."""
         index = {id(part): k for k, part in enumerate(self._parts)}
-        places = [(LATE if part is None else index[id(part)], row) for part, row, _ in self._out.values()]
+        places = [(NOBODY if part is None else index[id(part)], row) for part, row, _ in self._out.values()]
         points = [x for _, _, x in self._out.values()]
         return SearchesSnapshot(
             runs=tuple(part.run.snapshot() for part in self._parts),
@@ -494,7 +569,7 @@ class Searches:
             part.restore(stored)
         places = zip(snapshot.numbers.tolist(), snapshot.places.tolist(), snapshot.x, strict=True)
         searches._out = {
-            number: (None if place == LATE else searches._parts[place], row, x.copy())
+            number: (None if place == NOBODY else searches._parts[place], row, x.copy())
             for number, (place, row), x in places
         }
         searches.budget, searches._number = snapshot.budget, snapshot.number
