@@ -21,7 +21,7 @@ import numpy as np
 from ..algorithm import Algorithm, Ask, Task
 from ..algorithms import ALGORITHMS
 from ..engines.run import Run, Snapshot
-from ..engines.searches import ALONE, EARLY, LATE, NOBODY, PartSnapshot, Searches, SearchesSnapshot
+from ..engines.searches import ALONE, EARLY, LATE, NOBODY, Searches, SearchesSnapshot, StrandSnapshot
 from ..lookup import is_of_a_file, place_in
 from ..parts.handling import RULES, handling_of, parsed
 from ..population import Population, checked_tolerance, evaluated
@@ -401,7 +401,7 @@ def _check(snapshot: Any) -> None:
         _check_values(values, None)
 
 
-_SHARED = {class_name(kind): kind for kind in (SearchesSnapshot, PartSnapshot)}
+_SHARED = {class_name(kind): kind for kind in (SearchesSnapshot, StrandSnapshot)}
 
 
 def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
@@ -415,18 +415,20 @@ def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
         raise CheckpointError("its runs do not belong together")
     counts = _check_points(snapshot.best, "best", d, 1, None)
     _check_points(snapshot.injected, "injected", d, None, counts)
-    if type(snapshot.parts) is not tuple or len(snapshot.parts) != len(runs):
+    if type(snapshot.strands) is not tuple or len(snapshot.strands) != len(runs):
         raise CheckpointError("it must have the answers to each run")
     sizes = [0 if run.wanted is None else len(run.wanted) for run in runs]
-    for part, n in zip(snapshot.parts, sizes, strict=True):
-        if not isinstance(part, PartSnapshot) or type(part.waited) is not int or part.waited < 0:
+    for strand, n in zip(snapshot.strands, sizes, strict=True):
+        if not isinstance(strand, StrandSnapshot) or type(strand.waited) is not int or strand.waited < 0:
             raise CheckpointError("it must have the answers to each run")
-        for mask in (part.given, part.known):
+        for mask in (strand.given, strand.known):
             if type(mask) is not np.ndarray or mask.dtype != bool or mask.shape != (n,):
                 raise CheckpointError("the answers do not fit the points that a run asked for")
-        _check_values((part.f, part.g, part.h), n)
-        _check_values((part.early_f, part.early_g, part.early_h), len(np.atleast_1d(part.early_x)))
-        if type(part.looked_ahead) is not bool or not all(_is_array(x, (None, d)) for x in (part.ahead, part.early_x)):
+        _check_values((strand.f, strand.g, strand.h), n)
+        _check_values((strand.early_f, strand.early_g, strand.early_h), len(np.atleast_1d(strand.early_x)))
+        if type(strand.looked_ahead) is not bool or not all(
+            _is_array(x, (None, d)) for x in (strand.ahead, strand.early_x)
+        ):
             raise CheckpointError("the points that a run may want do not fit it")
     numbers, places, k = snapshot.numbers, snapshot.places, np.size(snapshot.numbers)
     for array, shape in ((numbers, (k,)), (places, (k, 2))):

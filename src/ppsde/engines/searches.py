@@ -33,8 +33,8 @@ NO_VALUES: Row = (np.nan, np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
-class PartSnapshot:
-    """A run and the answers to its current request, as plain data."""
+class StrandSnapshot:
+    """A strand as plain data, without its run."""
 
     given: np.ndarray  # (n,) bool: the point is out, or was
     known: np.ndarray  # (n,) bool: it has an answer
@@ -55,7 +55,7 @@ class SearchesSnapshot:
     """All runs as plain data; checkpoints store the fields by name."""
 
     runs: tuple[Snapshot, ...]  # in the order in which they are served
-    parts: tuple[PartSnapshot, ...]  # of these runs
+    strands: tuple[StrandSnapshot, ...]  # of these runs
     budget: int
     begun: int  # runs that ever were
     asked: int  # points that ever were given out
@@ -74,8 +74,8 @@ class SearchesSnapshot:
 
 
 @dataclass(eq=False)
-class Part:
-    """A run and the answers to its current request."""
+class Strand:
+    """A run, the answers to its current request, and points that it may want next."""
 
     run: Run
     given: np.ndarray = field(init=False)
@@ -103,12 +103,12 @@ class Part:
         run.supply(best.f - (1.0 + np.abs(best.f)), np.minimum(best.g, 0.0), np.zeros_like(best.h))
         self.ahead = [] if run.wanted is None else list(run.wanted)
 
-    def snapshot(self, counts: tuple[int, int]) -> PartSnapshot:
+    def snapshot(self, counts: tuple[int, int]) -> StrandSnapshot:
         """Return the answers as plain data."""
         known = np.zeros(len(self.given), bool)
         known[list(self.answers)] = True
         d, early = self.run.task.dimension, list(self.early.values())
-        return PartSnapshot(
+        return StrandSnapshot(
             self.given.copy(),
             known,
             *self.values(counts),
@@ -119,7 +119,7 @@ class Part:
             *_together([row for _, row in early], counts),
         )
 
-    def restore(self, stored: PartSnapshot) -> None:
+    def restore(self, stored: StrandSnapshot) -> None:
         """Take over the answers of a snapshot."""
         self.given, self.waited = stored.given.copy(), stored.waited
         for row in np.flatnonzero(stored.known).tolist():
@@ -179,12 +179,12 @@ class Searches:
 
     def __init__(self, run: Run) -> None:
         self.budget, self._number = run.task.max_evaluations, run.run
-        self._parts = [Part(run)]
+        self._strands = [Strand(run)]
         self._begun, self._asked = 1, 0
         self.requests = 0  # points given out and answers so far
         self.evaluations = self.failed = 0
         self.best = run.best
-        self._out: dict[int, tuple[Part | None, int, np.ndarray]] = {}  # run, row and point, by number
+        self._out: dict[int, tuple[Strand | None, int, np.ndarray]] = {}  # run, row and point, by number
         self._injected: Population | None = None
         self._looked = False
         self._columns: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ class Searches:
     @property
     def leading(self) -> Run:
         """The run that is served first."""
-        return self._parts[0].run
+        return self._strands[0].run
 
     @property
     def task(self) -> Task:
@@ -240,7 +240,7 @@ class Searches:
             return TARGET
         if self.failed == self.evaluations >= GIVE_UP:
             return FAILED
-        if self._parts[0].over and self.leading.status == CONVERGED:
+        if self._strands[0].over and self.leading.status == CONVERGED:
             return CONVERGED
         if self.evaluations < self.budget:
             return RUNNING
@@ -258,11 +258,11 @@ class Searches:
         """The points (n, d) of the leading run without an answer, given out or not; None if the search is done."""
         if self.done:
             return None
-        part = self._parts[0]
-        if part.run.wanted is None:
+        strand = self._strands[0]
+        if strand.run.wanted is None:
             return np.empty((0, self.task.dimension))
-        rows = self._rows_together(part)
-        return part.run.wanted if len(rows) == len(part.given) else part.run.wanted[rows]
+        rows = self._rows_together(strand)
+        return strand.run.wanted if len(rows) == len(strand.given) else strand.run.wanted[rows]
 
     @property
     def out(self) -> int:
@@ -307,7 +307,7 @@ class Searches:
         """Fix the first points, because they are shown: points that are injected later belong to another run."""
         if not self._looked and self._injected is not None and self.leading.task.x0 is None:
             self._begun = 0
-            self._parts = [self._new_part()]
+            self._strands = [self._new_strand()]
         self._looked = True
 
     def take(self, n: int) -> list[tuple[int, np.ndarray]]:
@@ -318,20 +318,20 @@ class Searches:
         if n > 0 and self._injected is not None:
             self._begin(1)
         while len(found) < n:
-            part = next((part for part in self._parts if self._has_points(part)), None)
-            if part is None:
-                part = self._begin(len(self._parts))
-            wanted = np.flatnonzero(~part.given)[: n - len(found)].tolist()
-            found += [self._give(part, row) for row in wanted]
-            while part.ahead and len(found) < n:
-                found.append(self._give(part, EARLY))
+            strand = next((strand for strand in self._strands if self._has_points(strand)), None)
+            if strand is None:
+                strand = self._begin(len(self._strands))
+            wanted = np.flatnonzero(~strand.given)[: n - len(found)].tolist()
+            found += [self._give(strand, row) for row in wanted]
+            while strand.ahead and len(found) < n:
+                found.append(self._give(strand, EARLY))
         return found
 
-    def _has_points(self, part: Part) -> bool:
+    def _has_points(self, strand: Strand) -> bool:
         """Return whether a run has points to give out: some that it wants, or some that it will want perhaps."""
-        if part.waits and not part.looked_ahead:
-            part.look_ahead(self.best)
-        return not part.given.all() or bool(part.ahead)
+        if strand.waits and not strand.looked_ahead:
+            strand.look_ahead(self.best)
+        return not strand.given.all() or bool(strand.ahead)
 
     def points_out(self) -> list[tuple[int, np.ndarray]]:
         """Return number and point of those that are out."""
@@ -350,19 +350,19 @@ class Searches:
         places = self._wanted_places(x)
         return self._give(*places[0])[0] if places else None
 
-    def _wanted_places(self, x: np.ndarray) -> list[tuple[Part, int]]:
+    def _wanted_places(self, x: np.ndarray) -> list[tuple[Strand, int]]:
         """Return run and row of a point (d,) where it is wanted and may be given out."""
-        places: list[tuple[Part, int]] = []
+        places: list[tuple[Strand, int]] = []
         if self._looked and not self.done:
-            for part in self._parts:
-                if part.run.wanted is not None:
-                    same = (part.run.wanted == x).all(axis=1) & ~part.given
-                    places += [(part, row) for row in np.flatnonzero(same).tolist()]
+            for strand in self._strands:
+                if strand.run.wanted is not None:
+                    same = (strand.run.wanted == x).all(axis=1) & ~strand.given
+                    places += [(strand, row) for row in np.flatnonzero(same).tolist()]
         return places[: max(0, self._left)]
 
     def answer(self, number: int, f: float, g: np.ndarray, h: np.ndarray) -> None:
         """Continue with the values of a point that is out: f, g (p,) and h (q,), NaN if its evaluation failed."""
-        part, row, x = self._out.pop(number)
+        strand, row, x = self._out.pop(number)
         self.requests += 1
         point = evaluated(x[None], np.array([f], float), g[None], h[None], self.tolerance)
         self.best = better_point(self.best, point)
@@ -373,31 +373,31 @@ class Searches:
         self.evaluations += 1
         self.failed += failed
         values = float(f), g.copy(), h.copy()
-        if part is None:
+        if strand is None:
             self._after_answers(None, 1)
         elif row == EARLY:
-            part.early[x.tobytes()] = x, values
+            strand.early[x.tobytes()] = x, values
             self._after_answers(None, 1)
         else:
-            part.answers[row] = values
-            self._after_answers(part, 1)
+            strand.answers[row] = values
+            self._after_answers(strand, 1)
 
     def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Continue with the values of all points of `wanted`: f (n,), g (n, p), h (n, q)."""
-        part = self._parts[0]
-        if part.run.wanted is None:
+        strand = self._strands[0]
+        if strand.run.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        rows = self._rows_together(part)
-        points = evaluated(part.run.wanted[rows], f, g, h, self.tolerance)
+        rows = self._rows_together(strand)
+        points = evaluated(strand.run.wanted[rows], f, g, h, self.tolerance)
         if self._out:
-            self._out = {number: at for number, at in self._out.items() if at[0] is not part or at[1] == EARLY}
+            self._out = {number: at for number, at in self._out.items() if at[0] is not strand or at[1] == EARLY}
         self.requests += 1
         self.best = better_point(self.best, points) if len(rows) else self.best
         self.evaluations += points.size
         self.failed += points.size - int(np.count_nonzero(points.valid))
-        part.given[rows] = True
-        part.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
-        self._after_answers(part, len(rows))
+        strand.given[rows] = True
+        strand.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
+        self._after_answers(strand, len(rows))
 
     def inject(self, points: Population) -> None:
         """Let the search know points of the user's, which cost nothing.
@@ -421,33 +421,33 @@ class Searches:
         """Number of points that may still be given out."""
         return self.budget - self.evaluations - sum(row != LATE for _, row, _ in self._out.values())
 
-    def _rows_together(self, part: Part) -> list[int]:
+    def _rows_together(self, strand: Strand) -> list[int]:
         """Return the rows without an answer, as many of those that are not out as the budget allows."""
-        rows, left = part.open_rows(), self._left
-        new = [row for row in rows if not part.given[row]]
+        rows, left = strand.open_rows(), self._left
+        new = [row for row in rows if not strand.given[row]]
         return rows if len(new) <= left else sorted(set(rows) - set(new[max(left, 0) :]))
 
-    def _give(self, part: Part, row: int) -> tuple[int, np.ndarray]:
+    def _give(self, strand: Strand, row: int) -> tuple[int, np.ndarray]:
         """Give out one point: a row of a run's request, or one that it may want next."""
-        assert part.run.wanted is not None
-        number, x = self._asked, part.ahead.pop(0) if row == EARLY else part.run.wanted[row].copy()
-        self._out[number] = part, row, x
+        assert strand.run.wanted is not None
+        number, x = self._asked, strand.ahead.pop(0) if row == EARLY else strand.run.wanted[row].copy()
+        self._out[number] = strand, row, x
         if row != EARLY:
-            part.given[row] = True
+            strand.given[row] = True
         self._asked += 1
         self.requests += 1
         return number, x.copy()
 
-    def _begin(self, place: int) -> Part:
+    def _begin(self, place: int) -> Strand:
         """Begin another run at this place of the queue."""
         if self._rows is None:
             self._columns, self._rows = self.leading.columns, array("d", self.leading.table.ravel())
-        part = self._new_part()
-        self._parts.insert(place, part)
-        self._parts = [other for other in self._parts if not other.over] or [part]
-        return part
+        strand = self._new_strand()
+        self._strands.insert(place, strand)
+        self._strands = [other for other in self._strands if not other.over] or [strand]
+        return strand
 
-    def _new_part(self) -> Part:
+    def _new_strand(self) -> Strand:
         """Return another run, which begins with the points that were injected."""
         first, known, self._injected = self.leading, self._injected, None
         task = replace(first.task, max_evaluations=max(1, self._left), x0=None if known is None else known.x)
@@ -461,62 +461,64 @@ class Searches:
             x0_values=None if known is None else (known.f, known.g, known.h),
         )
         self._begun += 1
-        return Part(run)
+        return Strand(run)
 
-    def _after_answers(self, part: Part | None, count: int) -> None:
+    def _after_answers(self, strand: Strand | None, count: int) -> None:
         """Let runs go on that can, after so many answers to points that one of them wants, or none does."""
-        for other in self._parts:
-            if other is not part and other.waits:
+        for other in self._strands:
+            if other is not strand and other.waits:
                 other.waited += count
-        if part is not None:
-            part.waited = 0
-            self._go_on(part)
-        for other in list(self._parts):
+        if strand is not None:
+            strand.waited = 0
+            self._go_on(strand)
+        for other in list(self._strands):
             if other.waits and other.waited >= OVERTAKEN * (len(self._out) + 1):
                 self._give_up(other)
                 self._go_on(other)
 
-    def _give_up(self, part: Part) -> None:
+    def _give_up(self, strand: Strand) -> None:
         """Count the points that a run waits for as failed; they are still out, but late."""
         for number, (owner, row, x) in self._out.items():
-            if owner is part and row != EARLY:
+            if owner is strand and row != EARLY:
                 self._out[number] = None, LATE, x
-        rows = part.open_rows()
-        part.answers |= dict.fromkeys(rows, NO_VALUES)
+        rows = strand.open_rows()
+        strand.answers |= dict.fromkeys(rows, NO_VALUES)
         self.evaluations += len(rows)
         self.failed += len(rows)
 
-    def _go_on(self, part: Part) -> None:
+    def _go_on(self, strand: Strand) -> None:
         """Supply a run with the answers to its request as long as it has them all, some of them early ones."""
-        run, before = part.run, part.run.state
-        while part.complete:
+        run, before = strand.run, strand.run.state
+        while strand.complete:
             if self._asked:  # else the run has the budget alone
-                early = len(part.early) + sum(owner is part and row == EARLY for owner, row, _ in self._out.values())
-                run.allowance = run.evaluations + len(part.given) + early + max(0, self._left)
-            run.supply(*part.values(self.counts or (0, 0)))
-            part.next_request()
-            self._use_early(part)
-        if self._rows is not None and part is self._parts[0] and run.state is not before:
+                early = len(strand.early) + sum(
+                    owner is strand and row == EARLY for owner, row, _ in self._out.values()
+                )
+                run.allowance = run.evaluations + len(strand.given) + early + max(0, self._left)
+            run.supply(*strand.values(self.counts or (0, 0)))
+            strand.next_request()
+            self._use_early(strand)
+        if self._rows is not None and strand is self._strands[0] and run.state is not before:
             self._record()
-        if part.over and len(self._parts) > 1 and not (part is self._parts[0] and run.status == CONVERGED):
-            self._parts.remove(part)
+        if strand.over and len(self._strands) > 1 and not (strand is self._strands[0] and run.status == CONVERGED):
+            self._strands.remove(strand)
 
-    def _use_early(self, part: Part) -> None:
+    def _use_early(self, strand: Strand) -> None:
         """Answer a new request with points that were given out before; no run wants the others of them."""
         under_way = {
-            x.tobytes(): number for number, (owner, row, x) in self._out.items() if owner is part and row == EARLY
+            x.tobytes(): number for number, (owner, row, x) in self._out.items() if owner is strand and row == EARLY
         }
-        wanted = () if part.run.wanted is None else part.run.wanted
-        for row, x in enumerate(wanted if part.early or under_way else ()):
+        wanted = () if strand.run.wanted is None else strand.run.wanted
+        for row, x in enumerate(wanted if strand.early or under_way else ()):
             key = x.tobytes()
-            if key in part.early:
-                part.given[row], part.answers[row] = True, part.early.pop(key)[1]
+            if key in strand.early:
+                strand.given[row], strand.answers[row] = True, strand.early.pop(key)[1]
             elif key in under_way:
-                part.given[row] = True
-                self._out[under_way.pop(key)] = part, row, x.copy()
+                strand.given[row] = True
+                self._out[under_way.pop(key)] = strand, row, x.copy()
         for number in under_way.values():
             self._out[number] = None, ALONE, self._out[number][2]
-        part.early = {}
+        strand.early = {}
 
     def _record(self) -> None:
         """Add a row to the history, after a generation of the leading run."""
@@ -537,12 +539,12 @@ class Searches:
 
     def snapshot(self) -> SearchesSnapshot:
         """Return the search as plain data, at any moment."""
-        index = {id(part): k for k, part in enumerate(self._parts)}
-        places = [(NOBODY if part is None else index[id(part)], row) for part, row, _ in self._out.values()]
+        index = {id(strand): k for k, strand in enumerate(self._strands)}
+        places = [(NOBODY if strand is None else index[id(strand)], row) for strand, row, _ in self._out.values()]
         points = [x for _, _, x in self._out.values()]
         return SearchesSnapshot(
-            runs=tuple(part.run.snapshot() for part in self._parts),
-            parts=tuple(part.snapshot(self.counts or (0, 0)) for part in self._parts),
+            runs=tuple(strand.run.snapshot() for strand in self._strands),
+            strands=tuple(strand.snapshot(self.counts or (0, 0)) for strand in self._strands),
             budget=self.budget,
             begun=self._begun,
             asked=self._asked,
@@ -564,12 +566,12 @@ class Searches:
     def restored(cls, snapshot: SearchesSnapshot, runs: Sequence[Run]) -> Searches:
         """Return the search of a snapshot, with its runs, which continues with the same bits as the original."""
         searches = cls.__new__(cls)
-        searches._parts = [Part(run) for run in runs]
-        for part, stored in zip(searches._parts, snapshot.parts, strict=True):
-            part.restore(stored)
+        searches._strands = [Strand(run) for run in runs]
+        for strand, stored in zip(searches._strands, snapshot.strands, strict=True):
+            strand.restore(stored)
         places = zip(snapshot.numbers.tolist(), snapshot.places.tolist(), snapshot.x, strict=True)
         searches._out = {
-            number: (None if place == NOBODY else searches._parts[place], row, x.copy())
+            number: (None if place == NOBODY else searches._strands[place], row, x.copy())
             for number, (place, row), x in places
         }
         searches.budget, searches._number = snapshot.budget, snapshot.number
