@@ -162,7 +162,8 @@ class Optimizer:
         - points whose evaluation failed, with f = NaN, which count as failed evaluations;
         - points whose values were told before: the same values change nothing, different ones are an error;
         - points of your own, which are not counted. They may be the result. Those told before the first `ask` are in
-          the first population; a further search begins with the best eight of those told later.
+          the first population; the next search that begins has the best eight of those told later, and one that is
+          better than all before lets `ask(n)` begin it at once.
 
         If an error is raised, nothing was told.
         """

@@ -24,6 +24,7 @@ from .ending import CONVERGED, FAILED, INFEASIBLE, RUNNING, SPENT, TARGET, Endin
 from .run import Run, Snapshot, better_point
 
 OVERTAKEN = 10  # a run goes on without a point after so many later answers for each point that is out
+GUEST = 20  # evaluations per variable of a run that began with the user's points, before another such run replaces it
 MOST_INJECTED = 8  # points of the user's with which one run begins: every method's first population has room for them
 LATE, ALONE, EARLY = -1, -2, -3  # in place of a row: its run went on without it; no run wants it; a run may want it
 NOBODY = -1  # in place of a run
@@ -68,6 +69,8 @@ class SearchesSnapshot:
     x: np.ndarray  # (k, d), of these points
     number: int  # of the first run
     injected: Population | None  # the user's points, with which the next run begins
+    due: bool  # they are better than all before, so that one begins soon
+    guest: int  # the run that began with such points, or NOBODY
     looked: bool  # points were shown or given out
     columns: tuple[str, ...]  # of the history
     rows: np.ndarray | None  # (generations, columns), the history, if it is not that of a single run
@@ -186,6 +189,8 @@ class Searches:
         self.best = run.best
         self._out: dict[int, tuple[Strand | None, int, np.ndarray]] = {}  # run, row and point, by number
         self._injected: Population | None = None
+        self._due = False
+        self._guest: Strand | None = None
         self._looked = False
         self._columns: tuple[str, ...] = ()
         self._rows: array[float] | None = None
@@ -315,17 +320,25 @@ class Searches:
         self.look()
         found: list[tuple[int, np.ndarray]] = []
         n = 0 if self.done else min(n, self._left)
-        if n > 0 and self._injected is not None:
-            self._begin(1)
+        if n > 0 and self._due and self._guest_has_had_its_time:
+            self._guest = self._begin(1)
         while len(found) < n:
-            strand = next((strand for strand in self._strands if self._has_points(strand)), None)
+            strand = next((strand for strand in self._in_turn() if self._has_points(strand)), None)
             if strand is None:
                 strand = self._begin(len(self._strands))
-            wanted = np.flatnonzero(~strand.given)[: n - len(found)].tolist()
-            found += [self._give(strand, row) for row in wanted]
-            while strand.ahead and len(found) < n:
-                found.append(self._give(strand, EARLY))
+            found.append(self._give(strand, EARLY if strand.given.all() else int(strand.given.argmin())))
         return found
+
+    def _in_turn(self) -> list[Strand]:
+        """Return the strands in the order in which they are served; the guest and the leading one take turns."""
+        if self._guest is None or self._asked % 2:
+            return self._strands
+        return [self._guest, *self._strands]
+
+    @property
+    def _guest_has_had_its_time(self) -> bool:
+        guest = self._guest
+        return guest is None or guest.run.evaluations >= GUEST * self.task.dimension
 
     def _has_points(self, strand: Strand) -> bool:
         """Return whether a run has points to give out: some that it wants, or some that it will want perhaps."""
@@ -403,10 +416,12 @@ class Searches:
         """Let the search know points of the user's, which cost nothing.
 
         They may be the best. Those that come before any point is asked for are in the first population, with their
-        values; a further run begins with later ones.
+        values. The next run that begins has later ones; if they are better than all before, one begins soon, which is
+        served in turn with the leading one.
         """
         self.requests += 1
-        self.best = better_point(self.best, points)
+        before, self.best = self.best, better_point(self.best, points)
+        self._due = self._due or self.best is not before
         known = points.take(points.valid)
         if not known.size:
             return
@@ -449,7 +464,7 @@ class Searches:
 
     def _new_strand(self) -> Strand:
         """Return another run, which begins with the points that were injected."""
-        first, known, self._injected = self.leading, self._injected, None
+        first, known, self._injected, self._due = self.leading, self._injected, None, False
         task = replace(first.task, max_evaluations=max(1, self._left), x0=None if known is None else known.x)
         run = Run(
             first.algorithm,
@@ -502,6 +517,7 @@ class Searches:
             self._record()
         if strand.over and len(self._strands) > 1 and not (strand is self._strands[0] and run.status == CONVERGED):
             self._strands.remove(strand)
+            self._guest = None if self._guest is strand else self._guest
 
     def _use_early(self, strand: Strand) -> None:
         """Answer a new request with points that were given out before; no run wants the others of them."""
@@ -557,6 +573,8 @@ class Searches:
             x=np.array(points, float).reshape(-1, self.leading.task.dimension),
             number=self._number,
             injected=self._injected,
+            due=self._due,
+            guest=NOBODY if self._guest is None else index[id(self._guest)],
             looked=self._looked,
             columns=self._columns,
             rows=None if self._rows is None else self._table(),
@@ -577,7 +595,8 @@ class Searches:
         searches.budget, searches._number = snapshot.budget, snapshot.number
         searches._begun, searches._asked, searches.requests = snapshot.begun, snapshot.asked, snapshot.requests
         searches.evaluations, searches.failed, searches.best = snapshot.evaluations, snapshot.failed, snapshot.best
-        searches._injected, searches._looked = snapshot.injected, snapshot.looked
+        searches._injected, searches._looked, searches._due = snapshot.injected, snapshot.looked, snapshot.due
+        searches._guest = None if snapshot.guest == NOBODY else searches._strands[snapshot.guest]
         searches._columns = snapshot.columns
         searches._rows = None if snapshot.rows is None else array("d", snapshot.rows.ravel())
         return searches
