@@ -411,7 +411,9 @@ def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
         if type(value) is not int or not 0 <= value < _WORD:
             raise CheckpointError(f"{name} must be a whole number from 0 to 2**64 - 1")
     d = runs[0].task.dimension
-    if any(run.task.dimension != d for run in runs) or not type(snapshot.looked) is type(snapshot.due) is bool:
+    if any(run.task.dimension != d for run in runs) or not (
+        type(snapshot.looked) is type(snapshot.due) is type(snapshot.converged) is bool
+    ):
         raise CheckpointError("its runs do not belong together")
     if type(snapshot.guest) is not int or not NOBODY <= snapshot.guest < len(runs):
         raise CheckpointError("the run that began with the user's points is none of its runs")

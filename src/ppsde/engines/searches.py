@@ -26,6 +26,7 @@ from .run import Run, Snapshot, better_point
 OVERTAKEN = 10  # a run goes on without a point after so many later answers for each point that is out
 GUEST = 20  # evaluations per variable of a run that began with the user's points, before another such run replaces it
 MOST_INJECTED = 8  # points of the user's with which one run begins: every method's first population has room for them
+SAME = 1e-6  # relative difference of two objectives that local searches may leave
 LATE, ALONE, EARLY = -1, -2, -3  # in place of a row: its run went on without it; no run wants it; a run may want it
 NOBODY = -1  # in place of a run
 
@@ -72,6 +73,7 @@ class SearchesSnapshot:
     due: bool  # they are better than all before, so that one begins soon
     guest: int  # the run that began with such points, or NOBODY
     looked: bool  # points were shown or given out
+    converged: bool
     columns: tuple[str, ...]  # of the history
     rows: np.ndarray | None  # (generations, columns), the history, if it is not that of a single run
 
@@ -170,7 +172,8 @@ class Searches:
 
     A run that waits for points while `OVERTAKEN` later answers came for each point that is out goes on without them,
     as if they had failed; their answers still count when they come. A run that is over is replaced by another when
-    points are wanted; if the run that is served first has converged, so has the search.
+    points are wanted. If the run that is served first has converged, and no other knows a better point, so has the
+    search.
 
     Parameters
     ----------
@@ -191,7 +194,7 @@ class Searches:
         self._injected: Population | None = None
         self._due = False
         self._guest: Strand | None = None
-        self._looked = False
+        self._looked = self._converged = False
         self._columns: tuple[str, ...] = ()
         self._rows: array[float] | None = None
 
@@ -245,7 +248,7 @@ class Searches:
             return TARGET
         if self.failed == self.evaluations >= GIVE_UP:
             return FAILED
-        if self._strands[0].over and self.leading.status == CONVERGED:
+        if self._converged:
             return CONVERGED
         if self.evaluations < self.budget:
             return RUNNING
@@ -515,9 +518,21 @@ class Searches:
             self._use_early(strand)
         if self._rows is not None and strand is self._strands[0] and run.state is not before:
             self._record()
-        if strand.over and len(self._strands) > 1 and not (strand is self._strands[0] and run.status == CONVERGED):
+        if not strand.over:
+            return
+        alone = len(self._strands) == 1
+        if strand is self._strands[0] and run.status == CONVERGED and (alone or self._is_best_of_all(run)):
+            self._converged = True
+        elif not alone:
             self._strands.remove(strand)
             self._guest = None if self._guest is strand else self._guest
+
+    def _is_best_of_all(self, run: Run) -> bool:
+        """Return whether no point is better than the best of a run, by more than `SAME`."""
+        best, own = self.best, run.best
+        if best is None or own is None:
+            return best is None
+        return bool(own.violation[0] <= best.violation[0] and own.f[0] <= best.f[0] + SAME * max(1.0, abs(best.f[0])))
 
     def _use_early(self, strand: Strand) -> None:
         """Answer a new request with points that were given out before; no run wants the others of them."""
@@ -576,6 +591,7 @@ class Searches:
             due=self._due,
             guest=NOBODY if self._guest is None else index[id(self._guest)],
             looked=self._looked,
+            converged=self._converged,
             columns=self._columns,
             rows=None if self._rows is None else self._table(),
         )
@@ -597,6 +613,6 @@ class Searches:
         searches.evaluations, searches.failed, searches.best = snapshot.evaluations, snapshot.failed, snapshot.best
         searches._injected, searches._looked, searches._due = snapshot.injected, snapshot.looked, snapshot.due
         searches._guest = None if snapshot.guest == NOBODY else searches._strands[snapshot.guest]
-        searches._columns = snapshot.columns
+        searches._converged, searches._columns = snapshot.converged, snapshot.columns
         searches._rows = None if snapshot.rows is None else array("d", snapshot.rows.ravel())
         return searches
