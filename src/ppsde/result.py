@@ -12,6 +12,7 @@ from scipy.optimize import OptimizeResult
 
 from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
+from .engines.searches import Searches
 from .evaluation.values import Failure
 from .notebook import result_html
 from .population import Population
@@ -138,7 +139,7 @@ class Result(OptimizeResult):
         )
 
     @classmethod
-    def so_far(cls, run: Run, units: Units) -> Result:
+    def so_far(cls, run: Run | Searches, units: Units) -> Result:
         """Return the result so far, for a callback; only the last row of the history is in it, as `latest`."""
         best = units.points(run.best)
         x, f, violation = _point(best, run.task.dimension)
