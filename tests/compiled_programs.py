@@ -1,7 +1,7 @@
-"""A folder in which JAX stores the programs that tests compile: most of the time of a test run goes into compiling.
+"""How JAX compiles in tests, and the folder in which it stores the programs: compiling is most of a test run.
 
-It is JAX's own cache, set by environment variables, so the workers of xdist and the processes that tests start have it
-too. The cache of the package (`PPSDE_CACHE`) stays empty, except in the tests of it, which switch this one off.
+Both are settings of JAX, made by environment variables, so the workers of xdist and the processes that tests start have
+them too. The cache of the package (`PPSDE_CACHE`) stays empty, except in the tests of it, which switch this one off.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ LARGEST = 2**30  # bytes; programs that no test compiles any more are never remo
 
 
 def use(folder: Path) -> None:
-    """Let JAX store programs there, also the small ones; to be called before JAX is imported."""
+    """Let JAX store programs there, also the small ones; to be called before JAX is imported.
+
+    Programs are compiled without most optimisations, in about half the time. Tests of bits that an optimisation could
+    change are done with all of them: `optimised`.
+    """
+    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "true"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # the tests run without it
@@ -68,3 +73,15 @@ def stored_in(folder: Path | None) -> Iterator[None]:
     finally:
         jax.config.update("jax_compilation_cache_dir", before)
         compilation_cache.reset_cache()
+
+
+@contextmanager
+def optimised() -> Iterator[None]:
+    """JAX compiles inside the block as it does for users."""
+    import jax
+
+    try:
+        jax.config.update("jax_disable_most_optimizations", False)
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", True)
