@@ -1,6 +1,8 @@
 """Settings of every test run."""
 
+import compileall
 import os
+from pathlib import Path
 
 import compiled_programs
 import pytest
@@ -22,6 +24,8 @@ LONGEST = ("test_contract", "test_batch", "test_side_by_side", "test_solutions",
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # before the workers of xdist are started
         compiled_programs.tidy(compiled_programs.FOLDER)
+        # Once, even where Python is told to write no bytecode, and not in each of the many processes that tests start.
+        compileall.compile_dir(Path(__file__).parents[1] / "src", quiet=2)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
