@@ -30,7 +30,7 @@ QUICK = {"max_evaluations": 3000, "record": 10}
 
 @pytest.fixture
 def as_users_have_it():
-    """Optimisations may round two programs differently, which programs compiled without them would not show."""
+    """Whether two programs round alike depends on the optimisations."""
     with optimised():
         yield
 
