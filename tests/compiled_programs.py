@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,10 +28,10 @@ LARGEST = 2**30  # bytes; programs that no test compiles any more are never remo
 def use(folder: Path) -> None:
     """Let JAX store programs there, also the small ones; to be called before JAX is imported.
 
-    Programs are compiled without most optimisations, in about half the time. Tests of bits that an optimisation could
-    change are done with all of them: `optimised`.
+    Programs are compiled without most optimisations, in about half the time. Whether two programs round alike depends
+    on these: tests that compare such bits, and slow tests, have all of them (`optimised`).
     """
-    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "true"
+    _disable_optimisations(True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # the tests run without it
@@ -77,11 +78,15 @@ def stored_in(folder: Path | None) -> Iterator[None]:
 
 @contextmanager
 def optimised() -> Iterator[None]:
-    """JAX compiles inside the block as it does for users."""
-    import jax
-
+    """JAX compiles inside the block as it does for users, also in processes that are started there."""
     try:
-        jax.config.update("jax_disable_most_optimizations", False)
+        _disable_optimisations(False)
         yield
     finally:
-        jax.config.update("jax_disable_most_optimizations", True)
+        _disable_optimisations(True)
+
+
+def _disable_optimisations(value: bool) -> None:
+    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = str(value).lower()
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_disable_most_optimizations", value)

@@ -4,6 +4,8 @@ import compileall
 import gc
 import os
 import sys
+from collections.abc import Generator
+from contextlib import nullcontext
 from pathlib import Path
 
 import compiled_programs
@@ -42,6 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    with compiled_programs.optimised() if item.get_closest_marker("slow") else nullcontext():
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

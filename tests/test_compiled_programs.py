@@ -30,11 +30,17 @@ def test_programs_are_optimised_only_where_it_is_asked_for(tmp_path: Path) -> No
     compiled(tmp_path)
     (quick,) = tmp_path.glob("*-cache")
     with optimised():
+        assert os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "false", "for the processes started here"
         compiled(tmp_path)
     assert len(list(tmp_path.glob("*-cache"))) == 2, "another program"
     quick.unlink()
     compiled(tmp_path)
     assert quick.exists(), "and without optimisations again"
+
+
+@pytest.mark.slow
+def test_slow_tests_have_all_optimisations() -> None:
+    assert os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "false"
 
 
 @pytest.mark.parametrize("damage", ["cut off", "emptied", "changed"])
