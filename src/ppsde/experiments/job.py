@@ -13,7 +13,8 @@ import platform
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -105,11 +106,20 @@ class Job:
     code: Mapping[str, str] | None = None  # of a method or rule that is not of this package, by its name: a digest
     places: Mapping[str, str] = field(default_factory=dict)  # where these are on this machine; not part of the content
 
-    @cached_property
+    @property
     def content(self) -> str:
         """The job as canonical JSON."""
-        optional = {key: getattr(self, key) for key in OPTIONAL if getattr(self, key) is not None}
-        return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs), **optional})
+        before, after = self._around
+        return f"{before}{canonical(list(self.runs))}{after}"
+
+    @cached_property
+    def _around(self) -> tuple[str, str]:
+        """The canonical JSON before and after the run numbers."""
+        data = {
+            key: getattr(self, key) for key in KEYS + OPTIONAL if key not in OPTIONAL or getattr(self, key) is not None
+        }
+        before, after = ({key: data[key] for key in data if side(key)} for side in ("runs".__gt__, "runs".__lt__))
+        return f'{canonical(before)[:-1]},"runs":', f",{canonical(after)[1:]}"
 
     @cached_property
     def id(self) -> str:
@@ -118,7 +128,16 @@ class Job:
     @cached_property
     def cell(self) -> str:
         """The digest of everything but the run numbers: jobs of one cell are runs of one experiment."""
-        return digest(replace(self, runs=()).content)
+        before, after = self._around
+        return digest(f"{before}[]{after}")
+
+    def with_runs(self, runs: tuple[int, ...]) -> Job:
+        """Return the job of other runs of the same cell; what they share is there once."""
+        vars(self)["cell"] = self.cell  # before the copy, which then has it too
+        other = copy(self)
+        object.__setattr__(other, "runs", runs)
+        vars(other).pop("id", None)
+        return other
 
     @property
     def kind(self) -> str:
