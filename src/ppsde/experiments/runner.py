@@ -290,7 +290,7 @@ class _Session:
     def _status(self) -> Status:
         made = self._total - self._evaluations_left + sum(self._made.values())
         seconds = time.monotonic() - self._began
-        facts = [("jobs", f"{self._jobs - self._left.total():,}/{self._jobs:,}"), ("workers", f"{self._crew.size:,}")]
+        facts = [("workers", f"{self._crew.size:,}"), ("jobs", f"{self._jobs - self._left.total():,}/{self._jobs:,}")]
         if self._failed:
             facts.append(("failed", f"{self._failed:,}"))
         if compiling := self._compiling.total():

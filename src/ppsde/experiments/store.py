@@ -170,7 +170,7 @@ class Store:
         return [self.read(number) for (number,) in self.database.rows("SELECT number FROM plans ORDER BY number")]
 
     def jobs(self, plan: int | None = None) -> list[tuple[str, Job]]:
-        """Return label and job, of one plan (the first is number 1) or of all.
+        """Return label and job, of one plan (the first is number 1) or of all; jobs of one cell follow one another.
 
         A label on one problem and dimension stands for one experiment. If two plans use it for different ones, one of
         the plans must be chosen.
@@ -195,7 +195,9 @@ class Store:
                         f"{len(chosen)} plans by number"
                     )
                 found[label, id] = job
-        return [(label, job) for (label, _), job in found.items()]
+        place = {key: number for number, key in enumerate(meant)}
+        listed = [(label, job) for (label, _), job in found.items()]
+        return sorted(listed, key=lambda one: place[one[0], one[1].problem_name, one[1].dimension])
 
     def results(self, plan: int | None = None) -> Iterator[StoredRun]:
         """Yield the result of every finished run, failed ones included, in the order of the plan.

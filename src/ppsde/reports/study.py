@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from ..experiments import Store, StoredRun
 from ..experiments.database import StoreError
+from ..experiments.job import Job
 from ..experiments.store import StudyStatus, status_of
 from ..stats import Outcomes, Records
 
@@ -25,6 +27,16 @@ class StudyProblem:
 
 
 @dataclass(frozen=True)
+class CellPoints:
+    """The points that the runs of one algorithm on one problem found, as columns with a row per run."""
+
+    job: Job  # of the first runs
+    problem: str
+    best: dict[str, np.ndarray]  # x (n, d), f (n,) and violation (n,)
+    answer: dict[str, np.ndarray]  # the same of the points that the method's original program reports
+
+
+@dataclass(frozen=True)
 class Study:
     """A study in its report. Cells without any finished run are not in the mappings."""
 
@@ -35,7 +47,7 @@ class Study:
     records: dict[str, dict[str, Records]]
     standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
-    results: dict[str, dict[str, list[StoredRun]]] = field(default_factory=dict)  # run by run, as in `outcomes`
+    points: dict[str, dict[str, CellPoints]] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -76,19 +88,23 @@ def gather(store: Store, plan: int | None = None) -> Study:
         label = f"{job.problem_name} D={job.dimension}" if several else job.problem_name
         found = StudyProblem(label, job.problem_name, job.dimension, job.budget, job.instance)
         problems.setdefault((job.problem_name, job.dimension), found)
-    runs: dict[str, dict[str, list[StoredRun]]] = {problem.label: {} for problem in problems.values()}
-    for result in store.results(plan):
-        label = problems[result.problem, result.dimension].label
-        runs[label].setdefault(result.algorithm, []).append(result)
+    outcomes: dict[str, dict[str, Outcomes]] = {problem.label: {} for problem in problems.values()}
+    records: dict[str, dict[str, Records]] = {label: {} for label in outcomes}
+    points: dict[str, dict[str, CellPoints]] = {label: {} for label in outcomes}
+    for (algorithm, name, dimension), results in groupby(store.results(plan), key=lambda result: result.key[:3]):
+        label, cell = problems[name, dimension].label, list(results)  # the runs of one cell are in memory at a time
+        outcomes[label][algorithm] = _outcomes(cell)
+        records[label][algorithm] = _records(cell)
+        points[label][algorithm] = _points(cell)
     return Study(
         name=store.path.name,
         algorithms=tuple(dict.fromkeys(label for label, _ in jobs)),
         problems=tuple(problems.values()),
-        outcomes={p: {a: _outcomes(cell) for a, cell in row.items()} for p, row in runs.items()},
-        records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
+        outcomes=outcomes,
+        records=records,
         standing=status_of(store, plan),
         origin=_origin(store, plan),
-        results=runs,
+        points=points,
     )
 
 
@@ -112,6 +128,13 @@ def _outcomes(cell: list[StoredRun]) -> Outcomes:
         [result.competition_violation for result in cell],
         [np.full(width, np.nan) if a is None else a for a in amounts] if width else None,
     )
+
+
+def _points(cell: list[StoredRun]) -> CellPoints:
+    names = ("x", "f", "violation")
+    best = {name: np.array([result.arrays[name] for result in cell]) for name in names}
+    answer = {name: np.array([result.answer[name] for result in cell]) for name in names}
+    return CellPoints(cell[0].job, cell[0].problem, best, answer)
 
 
 def _records(cell: list[StoredRun]) -> Records:
