@@ -301,6 +301,7 @@ def new_store(path: Path) -> Iterator[Store]:
     try:
         with Store(unfinished, writable=True, make=True) as store:
             yield store
+            store.database.empty_journal()
         try:
             place(unfinished, path)
         except FileExistsError:
