@@ -1,4 +1,4 @@
-"""Writes that fail, at random places of checkpoint, journal, store, report and export. A script for a process of its own.
+"""Writes that fail, at random places of checkpoint, journal, store, report and export: a script of its own.
 
     LD_PRELOAD=faults.so python faults.py FOLDER CASES SEED [SCENARIO ...]
 
@@ -23,14 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiments.studies import a_job, a_store, entries_of
+from experiments.studies import a_job, entries_of
 from killing import digest
 
 import ppsde
 from ppsde.cli import main as ppsde_command
 from ppsde.experiments import Plan, Store, run
 from ppsde.experiments.repair import damages
-from ppsde.experiments.rows import read
 
 BOX = [(-3.0, 4.0)] * 2
 BUDGET, STOP = 60, 40

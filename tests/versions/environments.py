@@ -2,7 +2,7 @@
 
     python tests/versions/environments.py [--folder .versions] [--python 3.11 ...] [-- ARGUMENTS OF PYTEST]
 
-`make test-versions` does so. An interpreter is looked for as pythonX.Y; one that is missing is asked of `uv`, if that is
+`make test-versions` does so. Interpreters are looked for as pythonX.Y; a missing one is asked of `uv`, if that is
 installed, and left out otherwise. Without arguments for pytest it runs a part: the searches, resuming, files of older
 versions, and studies.
 """

@@ -12,8 +12,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Mapping
-from copy import copy
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -109,8 +108,12 @@ class Job:
     @property
     def content(self) -> str:
         """The job as canonical JSON."""
+        return self.content_of(self.runs)
+
+    def content_of(self, runs: Iterable[int]) -> str:
+        """Return the content of the job of other runs of the same cell."""
         before, after = self._around
-        return f"{before}{canonical(list(self.runs))}{after}"
+        return f"{before}[{','.join(map(str, runs))}]{after}"
 
     @cached_property
     def _around(self) -> tuple[str, str]:
@@ -128,14 +131,12 @@ class Job:
     @cached_property
     def cell(self) -> str:
         """The digest of everything but the run numbers: jobs of one cell are runs of one experiment."""
-        before, after = self._around
-        return digest(f"{before}[]{after}")
+        return digest(self.content_of(()))
 
     def with_runs(self, runs: tuple[int, ...]) -> Job:
         """Return the job of other runs of the same cell; what they share is there once."""
-        vars(self)["cell"] = self.cell  # before the copy, which then has it too
-        other = copy(self)
-        object.__setattr__(other, "runs", runs)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), runs=runs, cell=self.cell, _around=self._around)
         vars(other).pop("id", None)
         return other
 
