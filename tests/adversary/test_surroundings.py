@@ -27,7 +27,7 @@ def test_runners_whose_clocks_jump_store_each_run_once_and_the_same(seed: int, t
     path = tmp_path / "study.db"
     with Store(path, writable=True, make=True) as store:
         store.add_plan({"runs": 1}, [("mine", job) for job in jobs])
-        times = {name: 1e6 for name in "abc"}
+        times = dict.fromkeys("abc", 1e6)
 
         def joined(name: str, life: int) -> Leases:
             runner = Runner(f"{name}{life}", f"machine {name}", 1, "")
