@@ -1,4 +1,4 @@
-# make demo, make test, make lint: on a machine with Python 3.11 or newer and make, nothing else is needed.
+# make demo, make test, make lint, make package: on a machine with Python 3.11 or newer and make, nothing else is needed.
 
 # The first Python that is new enough; `make PYTHON=/path/to/python test` picks another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
 NEIGHBOURS := pymoo pygmo optuna
 
-.PHONY: help demo test test-slow test-versions lint clean
+.PHONY: help demo test test-slow test-versions lint package clean
 
 help:
 	@echo "make demo       run a small study, with live progress, and write its report"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make test-versions  run a part of the tests with Python 3.11 to 3.14, oldest and newest NumPy, SciPy and JAX"
 	@echo "make lint       check format, style and types"
+	@echo "make package    build the package, and install it in clean environments"
 	@echo "make clean      remove what make and the tools made"
 
 demo: $(VENV)/.stamp-demo
@@ -34,6 +35,9 @@ lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+package: $(VENV)/.stamp-test
+	@PYTHON=$(BIN)/python .ci/package
 
 # Installed again only when pyproject.toml changes: the package itself is used from where it lies.
 $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
