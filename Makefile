@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
 NEIGHBOURS := pymoo pygmo optuna
 
-.PHONY: help demo test test-slow lint package clean
+.PHONY: help demo test test-slow test-versions lint package clean
 
 help:
 	@echo "make demo       run a small study, with live progress, and write its report"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take longer"
+	@echo "make test-versions  run a part of the tests with Python 3.11 to 3.14, oldest and newest NumPy, SciPy and JAX"
 	@echo "make lint       check format, style and types"
 	@echo "make package    build the package, and install it in clean environments"
 	@echo "make clean      remove what make and the tools made"
@@ -26,6 +27,9 @@ test: $(VENV)/.stamp-test
 
 test-slow: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+test-versions:
+	@"$(PYTHON)" tests/versions/environments.py
 
 lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
@@ -52,5 +56,5 @@ $(BIN)/python:
 	"$(PYTHON)" -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .versions build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
