@@ -77,10 +77,10 @@ class ClosingEpsilon:
     def at(self, elapsed: Array) -> ClosingEpsilon:
         return replace(self, elapsed=elapsed)
 
-    def epsilon(self, closes: float) -> Array:
-        """The value of epsilon, which is 0 after a share `closes` of the run."""
+    def epsilon(self, closes: float, most: float = np.inf) -> Array:
+        """The value of epsilon, which is 0 after a share `closes` of the run; `most` is the largest power (UDE-III)."""
         xp = namespace(self.start)
-        power = xp.log(xp.maximum(self.start, LEVEL) / LEVEL) / -np.log1p(-closes)
+        power = xp.minimum(xp.log(xp.maximum(self.start, LEVEL) / LEVEL) / -np.log1p(-closes), most)
         return xp.where(self.elapsed <= closes, closing(self.start, self.elapsed, power), 0.0)
 
 
