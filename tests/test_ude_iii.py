@@ -1,4 +1,4 @@
-"""UDE-III beside its literal version, and what is its own: losses count, and stored trials replace stagnated members."""
+"""UDE-III beside its literal version; what is its own: losses count, stored trials replace stagnated members."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """CL-SRDE: differential evolution whose scale factor follows the success rate, with two populations.
 
-Stanovov, Semenkin, "CL-SRDE", second in the CEC 2024 competition on constrained problems: the authors' program and report.
+Stanovov, Semenkin, CL-SRDE, second in the CEC 2024 competition on constrained problems: the authors' program and
+report.
 
 Each generation draws targets from the front, the latest accepted points. A trial is DE/current-to-pbest/1/bin: pbest
 comes from the top, the best points; the first difference point is a good one of the front, the second any one of the

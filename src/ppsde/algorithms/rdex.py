@@ -1,14 +1,14 @@
 """RDEx-CSOP, first in the CEC 2025 competition on constrained problems, and RDE26-CSOP, first in that of 2026.
 
-Tao and others, RDEx, an entry of the CEC 2025 competition, and RDE26-CSOP, one of the CEC 2026 competition: the authors'
-programs. Their reports describe operators that the programs do not have (a choice of operators by softmax, DE/rand/2).
+Tao and others, RDEx, an entry of the CEC 2025 competition, and RDE26-CSOP, one of the CEC 2026 competition: their
+programs. The reports describe operators that the programs do not have (a choice of operators by softmax, DE/rand/2).
 
-RDEx is CL-SRDE with three additions. Late in the run a second strategy competes: three members are ordered by f, the
-target is pulled to the best of them along the difference of the other two; how often it is used follows its share of the
-improvement of f. Components that crossover leaves to the target are, in some trials, drawn from a Cauchy law around it.
-F of the second strategy comes from a memory too. RDE26 is the same program with about 40 constants searched again and
-one more addition, a race: while most points are feasible, the best targets get a second trial, and the better of the two
-goes on.
+RDEx is CL-SRDE with three additions. Late in the run a second strategy competes: three members are ordered by f, and
+the target is pulled to the best of them along the difference of the other two; how often it is used follows its share
+of the improvement of f. Components that crossover leaves to the target are, in some trials, drawn from a Cauchy law
+around it. F of the second strategy comes from a memory too. RDE26 is the same program with about 40 constants searched
+again and one more addition, a race: while most points are feasible, the best targets get a second trial, and the better
+of the two goes on.
 
 Deviations (the programs do / we do / because)
   order of trials          one after the other, each sees those accepted before it / all of a generation at once /
@@ -44,7 +44,7 @@ from ..parts.epsilon import Quantile
 from ..parts.indices import best_index, place
 from ..parts.memory import Memory, clipped_normal, truncated_cauchy, truncated_normal
 from ..parts.repairs import part_way
-from ..parts.rules import Epsilon, accepts
+from ..parts.rules import accepts
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size
 from ..parts.two_populations import FrontAndTop, Ranks, improvement
 from ..parts.variation import from_mutant, guided

@@ -1,20 +1,20 @@
 """UDE-III: unified differential evolution, the winner of the CEC 2024 competition on constrained problems.
 
-Trivedi, Chauhan, "Enhanced Unified Differential Evolution for constrained problems", arXiv 2410.03992.
+Trivedi, Chauhan, UDE-III, arXiv 2410.03992.
 
-It is IUDE with a smaller top part, with strategy rates from wins and losses of the whole population, and with a cure for
-stagnation: trials that were rejected are stored, and when many members have not moved for long, one of them is replaced
-by a stored trial.
+It is IUDE with a smaller top part, with strategy rates from wins and losses of the whole population, and with a cure
+for stagnation: trials that were rejected are stored, and when many members have not moved for long, one of them is
+replaced by a stored trial.
 
-No program of UDE-III itself could be read, only that of its successor UDE-IV, whose report says what changed. UDE-IV draws
-its parents uniformly and has a fourth strategy; both are left out here.
+No program of UDE-III itself could be read, only that of its successor UDE-IV, whose report says what changed. UDE-IV
+draws its parents uniformly and has a fourth strategy; both are left out here.
 
 Deviations (known of it / we do / because)
   top part               a design parameter / `top_size` 25 of `population_size` 100 / the successor's program at D = 30
   losing trials          the two that lose among three score losses in the text, not in the program / not / the program
   stagnation             not tuned, 50 % in an example / `stagnation_share` 0.5 after 25 generations / the text
-  spread                 the successor replaces only while the members lie, on average, more than 1 from their centroid /
-                         `least_spread` 1, in the units of the variables / without it a population that has
+  spread                 the successor replaces only while the members lie, on average, more than 1 from their
+                         centroid / `least_spread` 1, in the units of the variables / without it a population that has
                          converged would lose its best member again and again
   ranked parents         a modified pool / ranked as in IUDE among the first `top_size` / IUDE
   crossover              one component surely from the mutant / not / the successor's program overwrites it, see IUDE

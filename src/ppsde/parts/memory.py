@@ -25,6 +25,14 @@ def positive_cauchy(location: Array, u: Array) -> Array:
     return xp.minimum(xp.maximum(F, TINY), 1.0)
 
 
+def cauchy_above(location: Array, u: Array, least: Array) -> Array:
+    """F from a Cauchy law around `location`, redrawn until above `least` and capped at 1, by inverse distribution."""
+    xp = namespace(u)
+    below = xp.arctan((least - location) / SPREAD)
+    F = location + SPREAD * xp.tan(np.pi / 2 - u * (np.pi / 2 - below))
+    return xp.minimum(xp.maximum(F, least), 1.0)
+
+
 def truncated_cauchy(location: Array, u: Array, scale: float = SPREAD) -> Array:
     """F from a Cauchy law around `location`, redrawn until in [0, 1], by inverse distribution; u uniform."""
     xp = namespace(u)

@@ -50,7 +50,7 @@ class Competition:
 
 
 def by_success_rate(succeeded: Array, used: Array, least: float) -> Array:
-    """The probability of each strategy (strategies,): the share of its trials that succeeded plus `least`, over the sum.
+    """The probability of each strategy (strategies,): the share of its trials that succeeded plus `least`, normalised.
 
     Examples
     --------
