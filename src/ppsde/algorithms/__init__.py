@@ -51,6 +51,8 @@ ALGORITHMS = Table(
         "sass": "sass:SASS",
         "colshade": "colshade:COLSHADE",
         "lshade-iepsilon": "lshade_iepsilon:LSHADEIEpsilon",
+        "heco-de": "heco_de:HECODE",
+        "enmode": "enmode:EnMODE",
         "code": "code_de:CoDE",
         "l-shade": "lshade:LSHADE",
         "shade": "shade:SHADE",
