@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,7 +58,9 @@ class ReferenceHECODE(ReferenceLSHADE44):
         for place, p in zip(drawn, after, strict=True):
             self.everyone[place] = p
         f_best = in_order(self.everyone)[0].f
-        N_new = math.floor((L - self.N_init) * t + self.N_init + 0.5)
+        N_new = math.ceil(
+            self.N_init - (self.N_init - L) * Fraction(min(self.FES, self.max_evaluations), self.max_evaluations)
+        )
         self.everyone = sorted(self.everyone, key=lambda p: (e(p, f_best), p.failed))[:N_new]
 
 

@@ -37,7 +37,7 @@ from ..algorithm import Coroutine, Task
 from ..arrays import Array, namespace, order
 from ..checks import check_count, check_range
 from ..parts.archive import last_sent
-from ..parts.sizing import elapsed_share, first_points, linear_size, rounded, shrunk
+from ..parts.sizing import elapsed_share, first_points, rounded, shrunk
 from ..parts.strategies import FourStrategies
 from ..population import Population, choose, join
 from ..streams import Stream
@@ -145,7 +145,8 @@ class HECODE:
         # Back into the population; the worst by e leave.
         row, written = last_sent(drawn, n)
         after = choose(written, choose(accepted, children, parents).take(row), population)
-        fewer = linear_size(n, count, t)
+        used = xp.minimum(evaluations, task.max_evaluations)
+        fewer = n - (n - count) * used // task.max_evaluations  # integers: no rounding decides
         e = equivalent(after, after.f[after.best()])
         return State(
             population=shrunk(after.take(order(e, ~after.valid)), fewer),

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Relaxed:
     epsilon: Array
     tolerance: Array | float
 
-    def keys(self, points: Population) -> Keys:
+    def keys(self, points: Any) -> Keys:  # a Population: it needs g and h
         xp = namespace(points.f)
         over = xp.maximum(points.g - self.epsilon, 0.0).sum(axis=1)
         missed = xp.maximum(xp.abs(points.h) - self.epsilon - self.tolerance, 0.0).sum(axis=1)

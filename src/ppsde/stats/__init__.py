@@ -3,6 +3,7 @@
 from .bayes import BayesianSignedRank, bayesian_signed_rank
 from .competition import (
     CompetitionRanks,
+    ThreeRuns,
     WeightedScores,
     competition_ranks,
     published_average_ranks,
@@ -61,6 +62,7 @@ __all__ = [
     "SignedRank",
     "Summary",
     "TableRow",
+    "ThreeRuns",
     "WeightedScores",
     "WinTieLoss",
     "a12",
