@@ -18,7 +18,7 @@ from ppsde.algorithms.rdex import RDE26, RDEx
 from ppsde.parts.indices import geometric_rank, linear_rank
 
 BUDGET = 400
-SMALL: dict[str, Any] = {"population_size": 24, "memory_size": 3}
+SMALL: dict[str, Any] = {"population_size": 24, "memory_size": 3, "blocks": 2}
 USUAL = {
     "cl-srde": CLSRDE(**SMALL),
     "rdex": RDEx(**SMALL),
@@ -35,6 +35,7 @@ OF_CLSRDE: list[dict[str, Any]] = [
     {"success_power": 1.0},
     {"theta": 0.3},
     {"closes": 0.3},
+    {"blocks": 5},
 ]
 OF_RDE26: list[dict[str, Any]] = [
     {"population_size": None},
@@ -68,29 +69,35 @@ OF_RDE26: list[dict[str, Any]] = [
     {"race_difference": 0.2},
     {"race_CR_least": 0.8},
     {"race_CR_most": 0.3},
+    {"blocks": 1},
 ]
 
 
 def assert_same(fast: Any, slow: LatestAndBest, where: str) -> None:
     N = len(slow.front)
-    counted = [int(v) for v in (fast.generation, fast.size, fast.evaluations, fast.next)]
-    assert counted == [slow.G, N, slow.FES, slow.pointer], where
+    counted = [int(v) for v in (fast.generation, fast.size, fast.evaluations, fast.next, fast.round.made)]
+    assert counted == [slow.G, N, slow.FES, slow.pointer, slow.made], where
     assert_same_points(fast.front.take(slice(0, N)), slow.front, where)
     assert_same_points(fast.population.take(slice(0, N)), slow.population, where)
     assert not fast.front.valid[N:].any() and not fast.population.valid[N:].any(), where
-    assert_close(fast.success_rate, slow.SR, where)
+    assert_close([fast.success_rate, fast.round.epsilon], [slow.SR, slow.eps], where)
+    assert int(fast.round.success.sum()) == len(slow.S) and int(fast.round.accepted.valid.sum()) == len(slow.pool), (
+        where
+    )
     assert_same_memory(fast.memory, [slow.M_F], [slow.M_CR], [slow.k], where)
     if isinstance(slow, ReferenceRDEx):
-        assert_close(fast.ordered_rate, slow.rate, where)
-        assert_close(fast.last.f, slow.last_f, where)
+        assert_close(fast.ordering.rate, slow.rate, where)
+        assert_close(fast.ordering.f, slow.last_f, where)
 
 
 def follow(slow: Any, fast: Any) -> None:
     N = int(fast.size)
     slow.front, slow.population = (listed(p.take(slice(0, N))) for p in (fast.front, fast.population))
+    slow.pool = [p for p in listed(fast.round.accepted) if not p.failed]
+    slow.eps, slow.mass = float(fast.round.epsilon), fast.round.f.tolist()[:N]
     slow.M_F, slow.M_CR = fast.memory.F[0].tolist(), fast.memory.CR[0].tolist()
     if isinstance(slow, ReferenceRDEx):
-        slow.rate, slow.last_f = float(fast.ordered_rate), fast.last.f.tolist()
+        slow.rate, slow.last_f = float(fast.ordering.rate), fast.ordering.f.tolist()
 
 
 def walk(settings: Any, problem: str) -> Walk:
@@ -128,8 +135,8 @@ def test_these_runs_race_and_use_the_ordered_strategy() -> None:
     """Otherwise the agreement above would say little."""
     _, states = states_of(USUAL["rde26"], "inequalities", BUDGET)
     spent = np.diff([int(state.evaluations) for state in states])
-    assert (spent > [int(state.size) for state in states[:-1]]).any()
-    assert states[-1].last.ordered.any() and len({float(state.ordered_rate) for state in states}) > 3
+    assert (spent > [-(-int(state.size) // SMALL["blocks"]) for state in states[:-1]]).any()
+    assert states[-1].ordering.ordered.any() and len({float(state.ordering.rate) for state in states}) > 3
 
 
 def test_ranks_are_drawn_by_their_weights() -> None:

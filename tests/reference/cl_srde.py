@@ -1,7 +1,7 @@
 """CL-SRDE as a reading copy: slow, literal, a trial at a time; the oracle of the fast version.
 
-The populations really shrink. The trials of a generation are made before any of them is accepted. What RDEx does in the
-same way stands in the class below and in functions.
+The populations really shrink. The trials of a block are made before any of them is accepted; a generation is a block.
+What RDEx does in the same way stands in the class below and in functions.
 """
 
 from __future__ import annotations
@@ -26,17 +26,31 @@ class LatestAndBest(LiteralRun):
         self.front = list(self.population)
         self.FES, self.G, self.SR, self.pointer = N_init, 0, 0.5, 0
         self.M_F, self.M_CR, self.k = [first_F] * H, [first_CR] * H, 0
+        self.begin_round()
 
-    def measure(self) -> tuple[int, float, list[int], list[int]]:
-        """1: the number of points, epsilon, and the rows of front and top, best first."""
-        N, S = len(self.front), self.settings
-        t = min(self.FES / self.max_evaluations, 1.0)
-        known = sorted(p.phi for p in self.front if not p.failed)
+    def begin_round(self) -> None:
+        """1: epsilon, and what else is looked at only here."""
+        S = self.settings
+        t = self.t = min(self.FES / self.max_evaluations, 1.0)
+        phi = sorted(p.phi for p in self.front if not p.failed)
         self.eps = 0.0
         if t < S.closes:
-            place = math.floor(S.theta * max(len(known), 1) * (1 - t) ** 2)
-            self.eps = known[min(place, len(known) - 1)] if known else math.inf
-        return N, t, by_rank(self.front, self.eps), by_rank(self.population, self.eps)
+            place = math.floor(S.theta * max(len(phi), 1) * (1 - t) ** 2)
+            self.eps = phi[min(place, len(phi) - 1)] if phi else math.inf
+        self.mass = [p.f for p in self.front]
+        self.share_feasible = sum(v == 0 for v in phi) / max(len(phi), 1)
+        self.made = 0
+        self.pool: list[Point] = []
+        self.S: list[tuple[float, float, float]] = []
+
+    def block(self) -> int:
+        """The number of trials in this block."""
+        N = len(self.front)
+        return min(math.ceil(N / self.settings.blocks), N - self.made)
+
+    def rows(self) -> int:
+        """The number of trials for which draws are made."""
+        return math.ceil(self.N_init / self.settings.blocks)
 
     def normal_F(self, u: float) -> float:
         """N(SR^power, 0.05), redrawn until in [0, 1], which is the truncated law."""
@@ -54,35 +68,37 @@ class LatestAndBest(LiteralRun):
         r2 = pick(u[2], [r for r in top if r not in (pb, r1)])
         return pb, r1, r2
 
-    def accept(self, made: list[tuple[int, Point, float, float]], rate: float) -> None:
-        """3 and 4: acceptance of (target, trial, F, share of crossed components); memories; the new populations."""
+    def accept(self, made: list[tuple[int, Point, float, float]], rate: float) -> bool:
+        """3 and 4: acceptance of (target, trial, F, share of crossed components); whether that ended a round."""
         old_front, N = list(self.front), len(self.front)
-        pool: list[Point] = []
-        S: list[tuple[float, float, float]] = []
         for i, y, F, share in made:
             x = old_front[i]
             if not accepts(y, x, self.eps):
                 continue
             self.front[self.pointer] = y
             self.pointer = (self.pointer + 1) % N
-            pool.append(y)
+            self.pool.append(y)
             if not x.failed:
-                S.append((F, share, improvement(y, x, self.eps)))
-        self.SR = len(pool) / N
-        share = min(self.FES / self.max_evaluations, 1.0)
-        N_new = math.floor((self.settings.final_size - self.N_init) * share + self.N_init + 0.5)
+                self.S.append((F, share, improvement(y, x, self.eps)))
+        self.made += len(made)
+        if self.made < N:
+            return False
+        self.SR = len(self.pool) / N
+        used = min(self.FES / self.max_evaluations, 1.0)
+        N_new = math.floor((self.settings.final_size - self.N_init) * used + self.N_init + 0.5)
         for _ in range(N - N_new):
             del self.front[by_rank(self.front, self.eps)[-1]]
         self.pointer %= N_new
-        both = self.population + pool
+        both = self.population + self.pool
         self.population = [both[r] for r in by_rank(both, self.eps)][:N_new]
-        if S:
-            total = sum(w for _, _, w in S)
-            w = [w_s / total if total > 0 else 1 / len(S) for _, _, w_s in S]
+        if self.S:
+            total = sum(w for _, _, w in self.S)
+            w = [w_s / total if total > 0 else 1 / len(self.S) for _, _, w_s in self.S]
             cell = self.k
-            self.M_F[cell] = rate * lehmer([F for F, _, _ in S], w) + (1 - rate) * self.M_F[cell]
-            self.M_CR[cell] = rate * lehmer([CR for _, CR, _ in S], w) + (1 - rate) * self.M_CR[cell]
+            self.M_F[cell] = rate * lehmer([F for F, _, _ in self.S], w) + (1 - rate) * self.M_F[cell]
+            self.M_CR[cell] = rate * lehmer([CR for _, CR, _ in self.S], w) + (1 - rate) * self.M_CR[cell]
             self.k = (cell + 1) % self.settings.memory_size
+        return True
 
 
 class ReferenceCLSRDE(LatestAndBest):
@@ -91,12 +107,12 @@ class ReferenceCLSRDE(LatestAndBest):
 
     def generation(self, rng: Any) -> None:
         self.G += 1
-        rows, d = self.N_init, self.d
-        N, _, front, top = self.measure()
+        rows, d, N, count = self.rows(), self.d, len(self.front), self.block()
+        front, top = by_rank(self.front, self.eps), by_rank(self.population, self.eps)
         u, u_members = rng.uniform(4, rows), rng.uniform(3, rows)
         z, u_cross = rng.normal(rows), rng.uniform(rows, d)
         made = []
-        for k in range(N):
+        for k in range(count):
             i = math.floor(u[0, k] * N)
             pb, r1, r2 = self.pressed([float(v) for v in u_members[:, k]], i, front, top)
             F = self.normal_F(float(u[2, k]))
@@ -107,8 +123,9 @@ class ReferenceCLSRDE(LatestAndBest):
             crossed = [u_cross[k, j] <= CR or j == math.floor(u[3, k] * d) for j in range(d)]
             y = self.judge([v[j] if crossed[j] else x[j] for j in range(d)])
             made.append((i, y, F, sum(crossed) / d))
-        self.FES += N
-        self.accept(made, 0.5)
+        self.FES += count
+        if self.accept(made, 0.5):
+            self.begin_round()
 
 
 def clipped_violation(p: Point, eps: float) -> float:

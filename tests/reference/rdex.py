@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .cl_srde import LatestAndBest, accepts, pick, roulette
+from .cl_srde import LatestAndBest, accepts, by_rank, pick, roulette
 from .literal_run import Vector
 from .shade import clipped
 from .single_points import Point
@@ -24,25 +24,24 @@ class ReferenceRDEx(LatestAndBest):
 
     def generation(self, rng: Any) -> None:
         self.G += 1
-        S, rows, d = self.settings, self.N_init, self.d
-        N, t, front, top = self.measure()  # 1
+        S, rows, d, N, count = self.settings, self.rows(), self.d, len(self.front), self.block()
+        t = min(self.FES / self.max_evaluations, 1.0)
+        front, top = by_rank(self.front, self.eps), by_rank(self.population, self.eps)
         u, z, u_members = rng.uniform(7, rows), rng.normal(rows), rng.uniform(3, rows)
         u_cross, u_cauchy = rng.uniform(rows, d), rng.uniform(rows, d)
         race = S.race_top > 0
         u_race = rng.uniform(5, rows) if race else None
         u_race_cross = rng.uniform(rows, d) if race else None
-        known = [p for p in self.front if not p.failed]
-        share_feasible = sum(p.phi == 0 for p in known) / max(len(known), 1)
-        open_now = race and t < S.race_until and share_feasible > S.race_feasible
+        open_now = race and t < S.race_until and self.share_feasible > S.race_feasible
         runners = front[: max(1, math.floor(S.race_top * N + 0.5))]
 
         first, second = [], []
-        for k in range(N):
+        for k in range(count):
             i = math.floor(u[0, k] * N)
             members = [float(v) for v in u_members[:, k]]
             ordered = t >= S.ordered_after and float(u[1, k]) < self.rate
             if ordered:  # 3
-                a, b, c = self.linear(members, i, front, top, t)
+                a, b, c = self.linear(members, i, front, top, self.t)
                 three = [self.population[a], self.front[b], self.population[c]]
                 best, middle, worst = sorted(three, key=lambda p: p.f)
                 cell = math.floor(u[3, k] * (S.memory_size + 1))
@@ -79,9 +78,10 @@ class ReferenceRDEx(LatestAndBest):
                 y_k, share = rivals[k]
             made.append((i, y_k, F, share))
             self.last_f[i], self.last_ordered[i] = y_k.f, ordered
-        self.rate = self.ordered_rate()  # 7
-        self.FES += N + len(second)
-        self.accept(made, S.learning_rate)  # 6 and 8
+        self.FES += count + len(second)
+        if self.accept(made, S.learning_rate):  # 6 and 8
+            self.rate = self.ordered_rate()  # 7
+            self.begin_round()
 
     def linear(self, u: Sequence[float], i: int, front: list[int], top: list[int], t: float) -> tuple[int, int, int]:
         S, N = self.settings, len(front)
@@ -122,9 +122,9 @@ class ReferenceRDEx(LatestAndBest):
 
     def ordered_rate(self) -> float:
         gained = [0.0, 0.0]
-        for i, x in enumerate(self.front):
-            if self.last_f[i] <= x.f < math.inf:
-                gained[self.last_ordered[i]] += x.f - self.last_f[i]
+        for i, f in enumerate(self.mass):
+            if self.last_f[i] <= f < math.inf:
+                gained[self.last_ordered[i]] += f - self.last_f[i]
         return gained[1] / sum(gained) if min(gained) > 0 else float(self.settings.first_ordered_rate)
 
 

@@ -11,15 +11,15 @@ again and one more addition, a race: while most points are feasible, the best ta
 of the two goes on.
 
 Deviations (the programs do / we do / because)
-  order of trials          one after the other, each sees those accepted before it / all of a generation at once /
-                           one request per generation; the next generation sees them
+  order of trials          one after the other, each sees those accepted before it / in `blocks` 10 a round, each sees
+                           those of the blocks before it / one request per block; with 1 C03 ends twice as high
   violation                a mean over the constraints, |h| beyond the tolerance / the sum, |h| less the tolerance /
                            one measure for all methods
   feasible in the race     a mean violation below 1e-4 / violation 0 / likewise
   Cauchy components        left where they fall, out of the box too (RDEx) / repaired like the others / RDE26 does so
   their scale              in the units of the variables / likewise / the competition's boxes are alike; elsewhere
                            `perturbation_scale` should follow the box
-  share of the budget      looked at before each trial / before each generation / one request per generation
+  share of the budget      looked at before each trial / before each block / one request per block
   size                     rounded down / to the nearest / one formula for all methods
   top while shrinking      the last successes of the generation are left out / all take part / a slip
   pointer beyond the end   writes one point nowhere / goes to the first row / a slip
@@ -34,19 +34,18 @@ Checked against: a literal version (tests/reference/rdex.py) fed the same draws.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, gather, namespace
+from ..arrays import Array, gather, namespace, when
 from ..checks import check_count, check_range
 from ..parts.archive import last_sent
-from ..parts.epsilon import Quantile
 from ..parts.indices import best_index, place
 from ..parts.memory import Memory, clipped_normal, truncated_cauchy, truncated_normal
 from ..parts.repairs import part_way
-from ..parts.rules import accepts
+from ..parts.rules import Epsilon, accepts
 from ..parts.sizing import alive, elapsed_share, first_points, linear_size
-from ..parts.two_populations import FrontAndTop, Ranks, improvement
+from ..parts.two_populations import FrontAndTop, Ranks, Round, block_of, improvement
 from ..parts.variation import from_mutant, guided
 from ..population import Population, choose
 from ..streams import Stream
@@ -55,23 +54,24 @@ from ..streams import Stream
 @dataclass(frozen=True)
 class State:
     population: Population  # the top: the best points, best first once there were successes
-    generation: Array  # how many were made
+    generation: Array  # how many blocks of trials were made
     evaluations: Array
     front: Population  # the latest points; of both populations the first `size` rows are alive
     next: Array  # the row of the front to overwrite
     size: Array
     success_rate: Array
+    round: Round
     memory: Memory
-    ordered_rate: Array  # the probability of the ordered strategy
-    last: Last
+    ordering: Ordering
 
 
 @dataclass(frozen=True)
-class Last:
-    """The last trial of each row of the front, however long ago: its objective, and whether it was an ordered one."""
+class Ordering:
+    """The probability of the ordered strategy, and the last trial of each row of the front, however long ago."""
 
-    f: Array  # (n,)
-    ordered: Array  # (n,) bool
+    rate: Array
+    f: Array  # (n,), the objective of that trial
+    ordered: Array  # (n,) bool, whether it was made by the ordered strategy
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,8 @@ class RDEx:
         Least CR of the second trial.
     race_CR_most
         Largest CR of the second trial.
+    blocks
+        Number of blocks in which a round of N trials is made; trials of a block do not see each other.
     """
 
     population_size: int | None = None
@@ -175,13 +177,14 @@ class RDEx:
     race_difference: float = 1.16
     race_CR_least: float = 0.26
     race_CR_most: float = 0.85
+    blocks: int = 10
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
         if self.population_size is not None:
             check_count(self, self.final_size, "population_size")
         check_range(self, 0.1, 1000.0, "size_per_variable")
-        check_count(self, 1, "memory_size")
+        check_count(self, 1, "memory_size", "blocks")
         check_range(self, 0.0, 1.0, "first_F", "first_CR", "ordered_F", "ordered_CR", "CR_deviation")
         check_range(self, 0.0, 1.0, "pbest", "theta", "closes", "ordered_after", "first_ordered_rate")
         check_range(self, 0.0, 1.0, "ordered_pbest", "ordered_pbest_decay", "perturbation", "repair_share")
@@ -205,88 +208,102 @@ class RDEx:
             next=xp.asarray(0),
             size=xp.asarray(n),
             success_rate=xp.asarray(0.5),
+            round=Round.begun(points, elapsed_share(xp.asarray(n), task), self.theta, self.closes),  # step 1: epsilon
             memory=Memory.fresh(1, self.memory_size, xp, F=self.first_F, CR=self.first_CR),
-            ordered_rate=xp.asarray(self.first_ordered_rate),
-            last=Last(points.f, xp.zeros(n, dtype=bool)),
+            ordering=Ordering(xp.asarray(self.first_ordered_rate), points.f, xp.zeros(n, dtype=bool)),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         both, size = FrontAndTop(state.front, state.population, state.next, state.size), state.size
         front = both.front
         n, d = front.x.shape
+        m = -(-n // self.blocks)
         xp = namespace(front.f)
         elapsed = elapsed_share(state.evaluations, task)
-
-        # Step 1: epsilon, a quantile of the front's violations, and the ranks by it.
-        rule = Quantile(self.theta, closes=self.closes).rule(front, elapsed, rng)
+        rule = Epsilon(state.round.epsilon)
         ranks = both.ranked(rule)
+        count = block_of(size, state.round.made, self.blocks)
+        wanted = alive(m, count)
 
-        # Steps 2 to 4: a trial for each of `size` random targets, by one of two strategies.
-        u_target, u_strategy, u_cell, u_second_cell, u_F, u_certain, u_perturb = rng.uniform(7, n)
+        # Steps 2 to 4: a trial for each of `count` random targets, by one of two strategies.
+        u_target, u_strategy, u_cell, u_second_cell, u_F, u_certain, u_perturb = rng.uniform(7, m)
         i = place(u_target, size)
         parents, x = front.scores(i), gather(front.x, i)
-        ordered = (elapsed >= self.ordered_after) & (u_strategy < state.ordered_rate)
-        F, CR = self._parameters(state, ordered, u_cell, u_second_cell, u_F, rng.normal(n))
-        u = rng.uniform(3, n)
-        guide, plus, minus = self._members(both, ranks, ordered, i, u, elapsed)
+        ordered = (elapsed >= self.ordered_after) & (u_strategy < state.ordering.rate)
+        F, CR = self._parameters(state, ordered, u_cell, u_second_cell, u_F, rng.normal(m))
+        guide, plus, minus = self._members(both, ranks, ordered, i, rng.uniform(3, m), state.round.elapsed)
         mutants = guided(both.joined(), i, guide, plus, minus, F, F)
-        crossed = from_mutant(CR, rng.uniform(n, d), place(u_certain, d))
-        around = x + self.perturbation_scale * xp.tan(xp.pi * (rng.uniform(n, d) - 0.5))
+        crossed = from_mutant(CR, rng.uniform(m, d), place(u_certain, d))
+        around = x + self.perturbation_scale * xp.tan(xp.pi * (rng.uniform(m, d) - 0.5))
         others = xp.where((u_perturb < self.perturbation)[:, None], around, x)
         made = part_way(xp.where(crossed, mutants, others), task.lower, task.upper, x, self.repair_share)
         share = crossed.sum(axis=1) / d
-        wanted = alive(n, size)
+        evaluations = state.evaluations + count
         if self.race_top > 0:  # step 5
-            racing = wanted & self._races(front, ranks, i, elapsed)
+            racing = wanted & self._races(state.round, ranks, i, elapsed)
             second, second_share = self._second_trials(both, ranks, i, F, CR, task, rng)
             points = yield Ask(xp.concatenate([made, second]), xp.concatenate([wanted, racing]))
-            first, rival = points.take(slice(0, n)), points.take(slice(n, 2 * n))
+            first, rival = points.take(slice(0, m)), points.take(slice(m, 2 * m))
             wins = racing & accepts(rule, rival, first)
             trials, share = choose(wins, rival, first), xp.where(wins, second_share, share)
-            evaluations = state.evaluations + size + racing.sum()
+            evaluations = evaluations + racing.sum()
         else:
             trials = yield Ask(made, wanted)
-            evaluations = state.evaluations + size
 
         # Step 6: acceptance; the improvement weighs F and the share of components that came from the mutant.
         accepted = accepts(rule, trials, parents)
         success = accepted & parents.valid
-        memory = state.memory.learn(
-            xp.zeros(n, dtype=int),
-            F,
-            share,
-            xp.where(success, improvement(rule, trials, parents), 0.0),
-            ties=success,
-            lehmer_CR=True,
-            rate=self.learning_rate,
-        )
-
-        # Steps 7 and 8: the rate of the ordered strategy; both populations go on and shrink.
+        gains = xp.where(success, improvement(rule, trials, parents), 0.0)
+        later = both.written(trials, accepted)
         row, written = last_sent(xp.where(wanted, i, n), n)
-        last = Last(
-            f=xp.where(written, trials.f[row], state.last.f),
-            ordered=xp.where(written, ordered[row], state.last.ordered),
-        )
-        fewer = linear_size(n, self.final_size, elapsed_share(evaluations, task))
-        after = both.after(rule, trials, accepted, fewer)
-        return State(
-            population=after.top,
+        going = State(
+            population=state.population,
             generation=state.generation + 1,
             evaluations=evaluations,
+            front=later.front,
+            next=later.next,
+            size=size,
+            success_rate=state.success_rate,
+            round=state.round.with_block(count, trials, accepted, F, share, gains, success),
+            memory=state.memory,
+            ordering=Ordering(
+                rate=state.ordering.rate,
+                f=xp.where(written, trials.f[row], state.ordering.f),
+                ordered=xp.where(written, ordered[row], state.ordering.ordered),
+            ),
+        )
+        return when(going.round.made >= size, lambda: self._ended(going, task), going)
+
+    def _ended(self, state: State, task: Task) -> State:
+        """The state after a round, with a new one begun."""
+        xp = namespace(state.front.f)
+        both, done = FrontAndTop(state.front, state.population, state.next, state.size), state.round
+        n = both.front.size
+        elapsed = elapsed_share(state.evaluations, task)
+
+        # Steps 7 and 8: the rate of the ordered strategy; the memories learn; both populations shrink.
+        fewer = linear_size(n, self.final_size, elapsed)
+        after = both.ended(Epsilon(done.epsilon), done.accepted, fewer)
+        strategy, rate = xp.zeros(n, dtype=int), self.learning_rate
+        return replace(
+            state,
+            population=after.top,
             front=after.front,
             next=after.next,
             size=after.size,
-            success_rate=accepted.sum() / size,
-            memory=memory,
-            ordered_rate=self._ordered_rate(front.f, wanted, last),
-            last=last,
+            success_rate=done.accepted.valid.sum() / state.size,
+            round=Round.begun(after.front, elapsed, self.theta, self.closes),
+            memory=state.memory.learn(
+                strategy, done.F, done.CR, done.gain, ties=done.success, lehmer_CR=True, rate=rate
+            ),
+            ordering=self._next_ordering(done.f, alive(n, state.size), state.ordering),
         )
 
     def answer(self, state: State, best_member: Population) -> Population:
         return best_member
 
     def watch(self, state: State) -> dict[str, Array]:
-        return {"size": state.size, "success_rate": state.success_rate, "ordered_rate": state.ordered_rate}
+        return {"size": state.size, "success_rate": state.success_rate, "ordered_rate": state.ordering.rate}
 
     def _parameters(
         self, state: State, ordered: Array, u_cell: Array, u_second_cell: Array, u_F: Array, z: Array
@@ -321,11 +338,11 @@ class RDEx:
         guide, plus, minus = (xp.where(ordered, rows[k], plain[k] + (0 if k == 1 else n)) for k in range(3))
         return guide, plus, minus
 
-    def _races(self, front: Population, ranks: Ranks, i: Array, elapsed: Array) -> Array:
+    def _races(self, begun: Round, ranks: Ranks, i: Array, elapsed: Array) -> Array:
         """Whether each target (n,) is good enough for a second trial, at a time when there are some."""
         xp = namespace(i)
         best = xp.maximum((self.race_top * ranks.size + 0.5).astype(int), 1)
-        open_now = (elapsed < self.race_until) & (front.feasible_share > self.race_feasible)
+        open_now = (elapsed < self.race_until) & (begun.feasible > self.race_feasible)
         return open_now & (ranks.in_front[i] < best)
 
     def _second_trials(
@@ -333,26 +350,27 @@ class RDEx:
     ) -> tuple[Array, Array]:
         """Trials x_i + p F (x_pbest - x_i) + q F (x_a - x_c), crossed; and their shares of components of the mutant."""
         xp = namespace(i)
-        n, d = both.front.x.shape
-        u = rng.uniform(5, n)
+        (n, d), m = both.front.x.shape, i.shape[0]
+        u = rng.uniform(5, m)
         a, b, c = ranks.anyone(u[:3], i)
         best = xp.minimum(xp.maximum((self.race_pbest * ranks.size + 0.5).astype(int), 1), ranks.size)
         alone = (best == 1) & (ranks.in_front[i] == 0)  # the only best one is the target: any other takes its place
         pbest = xp.where(alone, b, ranks.front[best_index(u[3], best, ranks.in_front[i])])
         x = gather(both.front.x, i)
         mutants = guided(both.joined(), i, pbest, n + a, n + c, self.race_difference * F, self.race_pull * F)
-        crossed = from_mutant(xp.clip(CR, self.race_CR_least, self.race_CR_most), rng.uniform(n, d), place(u[4], d))
+        crossed = from_mutant(xp.clip(CR, self.race_CR_least, self.race_CR_most), rng.uniform(m, d), place(u[4], d))
         second = part_way(xp.where(crossed, mutants, x), task.lower, task.upper, x, self.repair_share)
         return second, crossed.sum(axis=1) / d
 
-    def _ordered_rate(self, f: Array, wanted: Array, last: Last) -> Array:
-        """The share of the ordered strategy in the improvement of f; where either had none, the first rate."""
+    def _next_ordering(self, f: Array, alive: Array, last: Ordering) -> Ordering:
+        """The same with a new rate: the ordered strategy's share of the improvement of f, or the first one."""
         xp = namespace(f)
-        fell = wanted & (last.f <= f) & (f < float("inf")) & (last.f > -float("inf"))
+        fell = alive & (last.f <= f) & (f < float("inf"))
         improved = xp.where(fell, f - last.f, 0.0)
         by_ordered, by_plain = (xp.where(mask, improved, 0.0).sum() for mask in (last.ordered, ~last.ordered))
         known = (by_ordered > 0) & (by_plain > 0)
-        return xp.where(known, by_ordered / (by_ordered + by_plain + ~known), self.first_ordered_rate)
+        share = by_ordered / (by_ordered + by_plain + ~known)
+        return replace(last, rate=xp.where(known, share, self.first_ordered_rate))
 
 
 RDE26 = RDEx(
