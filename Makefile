@@ -1,4 +1,4 @@
-# make demo, make test, make lint: on a machine with Python 3.11 or newer and make, nothing else is needed.
+# make demo, make test, make lint, make package: on a machine with Python 3.11 or newer and make, nothing else is needed.
 
 # The first Python that is new enough; `make PYTHON=/path/to/python test` picks another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
 NEIGHBOURS := pymoo pygmo optuna
 
-.PHONY: help demo test test-slow lint clean
+.PHONY: help demo test test-slow lint package clean
 
 help:
 	@echo "make demo       run a small study, with live progress, and write its report"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make lint       check format, style and types"
+	@echo "make package    build the package, and install it in clean environments"
 	@echo "make clean      remove what make and the tools made"
 
 demo: $(VENV)/.stamp-demo
@@ -30,6 +31,9 @@ lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+package: $(VENV)/.stamp-test
+	@PYTHON=$(BIN)/python .ci/package
 
 # Installed again only when pyproject.toml changes: the package itself is used from where it lies.
 $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python

@@ -1,6 +1,7 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
 from .bayes import BayesianSignedRank, bayesian_signed_rank
+from .changes import Change, change, shift
 from .competition import (
     CompetitionRanks,
     ThreeRuns,
@@ -17,6 +18,7 @@ from .pairs import (
     SignedRank,
     WinTieLoss,
     a12,
+    magnitude,
     rank_sum,
     signed_rank,
     signed_rank_rows,
@@ -47,6 +49,7 @@ from .tables import TableRow, as_text
 __all__ = [
     "BayesianSignedRank",
     "Cells",
+    "Change",
     "Comparisons",
     "CompetitionRanks",
     "Ecdf",
@@ -75,6 +78,7 @@ __all__ = [
     "bayesian_signed_rank",
     "bergmann_hommel",
     "cells_of",
+    "change",
     "competition_ranks",
     "equivalence",
     "finner",
@@ -83,6 +87,7 @@ __all__ = [
     "hochberg",
     "holm",
     "hommel",
+    "magnitude",
     "nemenyi",
     "positions",
     "published_average_ranks",
@@ -91,6 +96,7 @@ __all__ = [
     "rank_rows",
     "rank_sum",
     "shaffer",
+    "shift",
     "signed_rank",
     "signed_rank_rows",
     "significant_wins",
