@@ -15,8 +15,6 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_site"))
 
-shutil.copyfile(ROOT / "examples" / "notebook.ipynb", DOCS / "notebook.ipynb")  # a page, executed by the build
-
 project = "ppsde"
 author = "The ppsde developers"
 copyright = "the ppsde developers, MIT licence"
@@ -68,6 +66,7 @@ html_js_files = ["site.js"]
 html_favicon = "_site/static/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options: dict[str, Any] = {
     "logo": {"text": "ppsde", "image_light": "_static/icon.svg", "image_dark": "_static/icon.svg"},
     "navigation_with_keys": False,
@@ -104,7 +103,8 @@ def style_of_pictures(gallery: dict[str, Any], file: str) -> None:
 
 
 sphinx_gallery_conf = {
-    "examples_dirs": [str(ROOT / "examples" / "gallery")],
+    "examples_dirs": ["../examples/gallery"],
+    "subsection_order": [f"../examples/gallery/{section}" for section in ("searches", "designs", "work")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": "gallery_order.Order",
@@ -138,6 +138,12 @@ def show_names_of_files(app: Any, docname: str, source: list[str]) -> None:
     source[0] = FILE.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
 
 
+def copy_the_notebook(app: Any) -> None:
+    """Make the example notebook a page; the build executes it."""
+    shutil.copyfile(ROOT / "examples" / "notebook.ipynb", DOCS / "notebook.ipynb")
+
+
 def setup(app: Any) -> None:
+    app.connect("builder-inited", copy_the_notebook)
     app.connect("source-read", show_names_of_files)
     app.connect("autodoc-process-docstring", link_pages_of_docs, priority=100)

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Ellipse, Rectangle
@@ -138,7 +136,7 @@ def tutorial_tanks() -> None:
     tank = tank_of_the_tutorial()
     any_plate = ppsde.minimize(tank, [(0.3, 3), (0.3, 4), (1, 20)], rng=1)
     choices = {2: [3, 4, 5, 6, 8, 10, 12]}
-    stock = ppsde.minimize(tank, [(0.3, 3), (0.3, 4), None], choices=choices, rng=1)
+    stock = ppsde.minimize(tank, [(0.3, 3), (0.3, 4), None], choices=choices, max_evaluations=2000, rng=1)
     figure, axes = plt.subplots(figsize=(7.2, 3.8))
     for middle, found in ((0, any_plate), (4, stock)):
         r, h, t = found.x

@@ -2,10 +2,11 @@
 
 from sphinx_gallery.sorting import FileNameSortKey
 
-FIRST = (
-    "crossing.py push_and_pull.py landscapes.py epsilon.py convergence.py local_searches.py rules_compared.py "
-    "spring.py welded_beam.py pressure_vessel.py failures.py ask_and_tell.py small_budgets.py study.py"
-).split()
+FIRST = [
+    *("crossing.py", "push_and_pull.py", "landscapes.py", "epsilon.py", "convergence.py", "local_searches.py"),
+    *("spring.py", "welded_beam.py", "pressure_vessel.py"),
+    *("failures.py", "ask_and_tell.py", "small_budgets.py", "study.py"),
+]
 
 
 class Order(FileNameSortKey):

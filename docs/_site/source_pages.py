@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "examples" / "gallery"
-PAGES = {"CHANGELOG.md": "changelog", "examples/notebook": "notebook"}  # files that are pages, with other names
+# Files that are pages of the site, by other names.
+PAGES = {"CHANGELOG.md": "changelog", "examples/notebook": "notebook", "GALLERY_HEADER": "gallery/index"}
 LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".ipynb": "json", "": "text"}
 
 

@@ -2,8 +2,8 @@
 A cantilever of five hollow steps
 =================================
 
-Five square sections of one length, thickest at the wall. One constraint, the deflection at the end, and five variables:
-drawn with the sides found, and the first feasible design of the run in grey behind it.
+Five square sections of one length, thickest at the wall. One constraint, the deflection at the end, and five
+variables: drawn with the sides found, and the first feasible design of the run in grey behind it.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,9 @@ import ppsde
 
 problem = ppsde.suites.get("engineering").problem("cantilever-beam")
 first = []
-result = ppsde.minimize(problem, rng=1, max_evaluations=2000, callback=lambda now: first.append(now.x.copy()) if now.feasible else None)
+result = ppsde.minimize(
+    problem, rng=1, max_evaluations=2000, callback=lambda now: first.append(now.x.copy()) if now.feasible else None
+)
 print(f"weight {result.fun:.8f}, proved optimum {problem.optimum.value:.8f}, after {result.nfev} evaluations")
 
 figure, axes = plt.subplots(figsize=(8.4, 3.6))

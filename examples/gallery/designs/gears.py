@@ -2,9 +2,9 @@
 Integers: a gear train
 ======================
 
-Four wheels with 12 to 60 teeth each are to give a ratio of 1 : 6.931. All variables are integers: ``integrality=True``. There
-are 5.7 million designs, with many local optima, so that a method which compares values and computes no differences is
-right: ``method="pps-de"``, and several seeds.
+Four wheels with 12 to 60 teeth each are to give a ratio of 1 : 6.931. All variables are integers:
+``integrality=True``. There are 5.7 million designs, with many local optima, so that a method which compares values
+and computes no differences is right: ``method="pps-de"``, and several seeds.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 The cheapest pressure vessel
 ============================
 
-A cylinder with two half spheres as heads holds 750 cubic feet. Plates come in multiples of 1/16 inch, so two of the four
-variables are discrete. Drawn to scale, with the walls ten times as thick.
+A cylinder with two half spheres as heads holds 750 cubic feet. Plates come in multiples of 1/16 inch, so two of the
+four variables are discrete. Drawn to scale, with the walls ten times as thick.
 """
 
 import matplotlib.pyplot as plt

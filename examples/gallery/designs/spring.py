@@ -2,8 +2,8 @@
 The lightest coil spring
 ========================
 
-Wire diameter, coil diameter and number of active coils, such that the spring deflects enough, is not overstressed, does not
-resonate and fits. Drawn to scale with the dimensions found, in inches.
+Wire diameter, coil diameter and number of active coils, such that the spring deflects enough, is not overstressed,
+does not resonate and fits. Drawn to scale with the dimensions found, in inches.
 """
 
 import matplotlib.pyplot as plt

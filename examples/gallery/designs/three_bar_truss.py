@@ -2,8 +2,8 @@
 A truss of three bars, and its landscape
 ========================================
 
-Two cross-sections decide the weight of a truss under one load. With two variables the whole problem can be drawn: on the left
-the truss, bars as thick as found, on the right the constraints and the lines of equal weight.
+Two cross-sections decide the weight of a truss under one load. With two variables the whole problem can be drawn: on
+the left the truss, bars as thick as found, on the right the constraints and the lines of equal weight.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 The cheapest welded beam
 ========================
 
-A beam welded to a wall carries a load at its end. Its cost is to be small; stresses, buckling, deflection and the size of
-the weld are limited. Drawn with the dimensions found, the length shortened.
+A beam welded to a wall carries a load at its end. Its cost is to be small; stresses, buckling, deflection and the
+size of the weld are limited. Drawn with the dimensions found, the length shortened.
 """
 
 import matplotlib.pyplot as plt

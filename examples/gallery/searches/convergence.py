@@ -2,8 +2,8 @@
 Convergence of objective and violation
 ======================================
 
-``result.history`` has columns along the run. Where the optimum is known, the distance to it on a logarithmic scale shows
-more than the objective. ``result.plot()`` draws the whole history in one line.
+``result.history`` has columns along the run. Where the optimum is known, the distance to it on a logarithmic scale
+shows more than the objective. ``result.plot()`` draws the whole history in one line.
 """
 
 import matplotlib.pyplot as plt

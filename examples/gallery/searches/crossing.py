@@ -4,8 +4,8 @@ A population crosses an infeasible region
 
 The best feasible point lies on a small island, far from the large one on which nearly all feasible points of the box
 lie, and the sea between them is infeasible. A search that prefers feasible points settles on the large island. PPS-DE
-first *pushes*: it ignores the constraint and goes where the objective is small. Then it *pulls*: violations up to a level
-epsilon count as none, and epsilon shrinks to 0, so that the nearest island is reached from outside.
+first *pushes*: it ignores the constraint and goes where the objective is small. Then it *pulls*: violations up to a
+level epsilon count as none, and epsilon shrinks to 0, so that the nearest island is reached from outside.
 
 The picture of the README is this one, written by ``python docs/pictures.py``.
 """
@@ -139,7 +139,9 @@ class Animation:
                 for (a, b), f in zip(at[:, i], inside[:, i], strict=True)
             ]
             rules.append(keyframes(f"pp{i}", moves))
-            still = f"transform:translate({at[-1, i, 0]:.0f}px,{at[-1, i, 1]:.0f}px);fill:{IN if inside[-1, i] else OUT}"
+            still = (
+                f"transform:translate({at[-1, i, 0]:.0f}px,{at[-1, i, 1]:.0f}px);fill:{IN if inside[-1, i] else OUT}"
+            )
             marks.append(f'<circle class="pp-p" r="4.6" style="{still};animation-name:pp{i}"/>')
         for name, shown in (("ppa", [not p for p in pull]), ("ppb", pull)):
             rules.append(keyframes(name, [f"opacity:{int(s)}" for s in shown]))
@@ -176,11 +178,13 @@ class Animation:
             f'<g class="pp-m" style="opacity:1;animation-name:ppb"><text class="pp-word" x="16" y="{y}">Pull</text>'
             f'<text class="pp-small" x="62" y="{y}">violations up to epsilon are forgiven, and epsilon shrinks</text>'
             f'<rect class="pp-bar" x="440" y="{y - 11}" width="180" height="10" rx="5"/>'
-            f'<rect class="pp-pull pp-m" x="440" y="{y - 11}" width="180" height="10" rx="5" style="transform-origin:440px '
-            f'0;transform:scaleX(0);animation-name:ppd"/><text class="pp-small" x="630" y="{y}">epsilon</text></g>'
+            f'<rect class="pp-pull pp-m" x="440" y="{y - 11}" width="180" height="10" rx="5" '
+            f'style="transform-origin:440px 0;transform:scaleX(0);animation-name:ppd"/>'
+            f'<text class="pp-small" x="630" y="{y}">epsilon</text></g>'
             f'<rect class="pp-push" y="{HEIGHT}" width="{share:.0f}" height="4"/><rect class="pp-pull" x="{share:.0f}" '
-            f'y="{HEIGHT}" width="{WIDTH - share:.0f}" height="4"/><rect class="pp-bar pp-m" y="{HEIGHT}" width="{WIDTH}" '
-            f'height="4" style="transform-origin:{WIDTH}px 0;transform:scaleX(0);animation-name:ppc"/>'
+            f'y="{HEIGHT}" width="{WIDTH - share:.0f}" height="4"/>'
+            f'<rect class="pp-bar pp-m" y="{HEIGHT}" width="{WIDTH}" height="4" '
+            f'style="transform-origin:{WIDTH}px 0;transform:scaleX(0);animation-name:ppc"/>'
         )
 
     def _repr_html_(self):

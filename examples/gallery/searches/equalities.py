@@ -2,8 +2,8 @@
 Equality constraints
 ====================
 
-With an equality the feasible points are a curve, which no random point meets. It counts as met within a tolerance, 1e-4
-unless given. Here two numbers are asked for on a curve, as near as possible to a goal; the run is drawn over it.
+With an equality the feasible points are a curve, which no random point meets. It counts as met within a tolerance,
+1e-4 unless given. Here two numbers are asked for on a curve, as near as possible to a goal; the run is drawn over it.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Constraint landscapes with a run drawn over them
 ================================================
 
-Three problems of two variables, and every point that the default method evaluated, from light to dark. Where the problem
-is smooth it makes a few local searches, sees that they agree, and ends.
+Three problems of two variables, and every point that the default method evaluated, from light to dark. Where the
+problem is smooth it makes a few local searches, sees that they agree, and ends.
 """
 
 import matplotlib.pyplot as plt

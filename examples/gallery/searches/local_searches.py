@@ -3,8 +3,8 @@ Local searches of the default method: where they start and where they end
 =========================================================================
 
 The default method, PPS-SQP, begins with local searches from points that lie far from each other. Here each of its
-evaluations is a small point; a search is a path of large steps among the clouds of probes for derivatives. The function
-has nine basins, and a constraint cuts off the two deepest ones.
+evaluations is a small point; a search is a path of large steps among the clouds of probes for derivatives. The
+function has nine basins, and a constraint cuts off the two deepest ones.
 """
 
 import matplotlib.pyplot as plt

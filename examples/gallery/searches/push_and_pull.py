@@ -2,9 +2,9 @@
 Push and pull, stage by stage
 =============================
 
-Six moments of one run of PPS-DE on a ring with a gap: the feasible region is thin and bent, and the smallest objective
-lies inside the ring, where nothing is feasible. The push gathers all points there. The pull lets them go outwards again,
-as far as epsilon says, until they are on the ring.
+Six moments of one run of PPS-DE on a ring with a gap: the feasible region is thin and bent, and the smallest
+objective lies inside the ring, where nothing is feasible. The push gathers all points there. The pull lets them go
+outwards again, as far as epsilon says, until they are on the ring.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ closed = switch + int(np.argmax(epsilon[switch:] == 0))
 print(f"f {result.fun:.6f} at {result.x.round(4)}; the pull begins in generation {switch}, epsilon is 0 in {closed}")
 
 # %%
-# Colours show the violation of the constraints, a blue line the edge of the feasible arc. The dark line encloses the points that count as
-# feasible at that moment.
+# Colours show the violation of the constraints, a blue line the edge of the feasible arc. The dark line encloses the
+# points that count as feasible at that moment.
 
 a, b = np.meshgrid(np.linspace(-3, 3, 200), np.linspace(-3, 3, 200))
 radius = np.hypot(a, b)

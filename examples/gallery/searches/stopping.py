@@ -2,9 +2,9 @@
 A run that ends by itself, and when it should not
 =================================================
 
-The default method counts how many of its local searches end at the best point. When thirty have, or twelve times more than
-elsewhere, it ends the run. On smooth problems that saves most of the budget. Where the best optimum has a narrow basin it
-may end too early: ``tol=0`` makes it go on to the end.
+The default method counts how many of its local searches end at the best point. When thirty have, or twelve times more
+than elsewhere, it ends the run. On smooth problems that saves most of the budget. Where the best optimum has a narrow
+basin it may end too early: ``tol=0`` makes it go on to the end.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 A simulator with failures
 =========================
 
-Nothing comes back from a third of the box: the simulator raises there, or returns NaN. Such points are never feasible, never
-the best, and nothing is learned from them; the search goes on beside them. ``result.failures`` says where and why.
+Nothing comes back from a third of the box: the simulator raises there, or returns NaN. Such points are never
+feasible, never the best, and nothing is learned from them; the search goes on beside them. ``result.failures`` says
+where and why.
 """
 
 import matplotlib.pyplot as plt

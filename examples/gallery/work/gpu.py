@@ -2,8 +2,8 @@
 Throughput on a GPU
 ===================
 
-With JAX whole runs become one program. How many million evaluations per second one H200 makes, read from the tables in
-``docs/performance.md``, whose numbers were measured there; the line is two cores of an older machine.
+With JAX whole runs become one program. How many million evaluations per second one H200 makes, read from the tables
+in ``docs/performance.md``, whose numbers were measured there; the line is two cores of an older machine.
 """
 
 import re

@@ -2,8 +2,9 @@
 One run is a sample: many seeds
 ===============================
 
-Where the feasible set has several branches, runs may end on different ones, the more so on small budgets. How the results of
-12 seeds are spread over three budgets, on a problem with two equalities. Run several seeds and keep the best.
+Where the feasible set has several branches, runs may end on different ones, the more so on small budgets. How the
+results of 12 seeds are spread over three budgets, on a problem with two equalities. Run several seeds and keep the
+best.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Methods on small budgets
 ========================
 
-With a hundred evaluations per variable or fewer, methods differ more than with a million. Shares of runs that come within 1 %
-of the best known value, on four engineering problems with three seeds each. A larger comparison, with other libraries, stands
-in *Choosing a method*.
+With a hundred evaluations per variable or fewer, methods differ more than with a million. Shares of runs that come
+within 1 % of the best known value, on four engineering problems with three seeds each. A larger comparison, with
+other libraries, stands in *Choosing a method*.
 """
 
 import matplotlib.pyplot as plt

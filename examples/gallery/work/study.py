@@ -2,8 +2,9 @@
 A study and its report
 ======================
 
-A study is many runs of several methods on several problems, in a store that survives kills. Its report is one page that
-needs nothing else; it is at the end, in a frame. Results can also be read from the store, for figures of your own.
+A study is many runs of several methods on several problems, in a store that survives kills. Its report is one page
+that needs nothing else; it is at the end, in a frame. Results can also be read from the store, for figures of your
+own.
 """
 
 import html

@@ -2,8 +2,8 @@
 Evaluations in worker processes
 ===============================
 
-``workers=3`` evaluates in three processes of their own, ``eval_timeout`` kills what hangs, and the result has the same bits as
-with one. The figure is a log that the function itself wrote: who evaluated when.
+``workers=3`` evaluates in three processes of their own, ``eval_timeout`` kills what hangs, and the result has the
+same bits as with one. The figure is a log that the function itself wrote: who evaluated when.
 """
 
 import os
@@ -26,9 +26,7 @@ def slow(x):
     return (x[0] - 0.4) ** 2 + (x[1] - 0.2) ** 2, [0.5 - x[0] - x[1]], []
 
 
-result = ppsde.minimize(
-    slow, [(0, 1)] * 2, method="pps-de", max_evaluations=120, rng=1, workers=3, eval_timeout=0.3
-)
+result = ppsde.minimize(slow, [(0, 1)] * 2, method="pps-de", max_evaluations=120, rng=1, workers=3, eval_timeout=0.3)
 print(result)
 
 # %%
