@@ -1,7 +1,7 @@
-"""The built site in a real browser: every page loads, pictures are there, search finds, and readers of all kinds can use it.
+"""The built site in a real browser: every page loads, pictures are there, search finds, and all readers can use it.
 
-Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility also
-need axe-core: `npm install axe-core` in the root, or its folder in the environment variable AXE_CORE.
+Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility
+also need axe-core: `npm install axe-core` in the root, or its folder in the environment variable AXE_CORE.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if CHROMIUM is None:
 if not PAGES:
     pytest.skip("the site is not built", allow_module_level=True)
 
-# What an engineer looks for in the first hour: words typed into the search, and the guide that must be among the results.
+# What an engineer looks for in the first hour: the words typed into the search, and the guide that it must find.
 TASKS = {
     "a simulator that hangs": ("simulator timeout", "howto/simulators.html"),
     "going on after Ctrl-C": ("resume checkpoint", "howto/resume.html"),

@@ -1,15 +1,23 @@
-// What scrolls sideways can be reached and scrolled by the keyboard, and has a name.
+// What the theme leaves out for readers who use the keyboard or a screen reader.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const part of document.querySelectorAll(".bd-content table, .bd-content div.highlight pre, .sphx-glr-script-out pre")) {
+  // What scrolls sideways can be reached and scrolled by the keyboard, and has a name.
+  let codes = 0;
+  for (const part of document.querySelectorAll(".bd-content table, .bd-content div.highlight pre")) {
     if (part.scrollWidth > part.clientWidth + 1) {
       part.tabIndex = 0;
-      if (part.tagName !== "TABLE") {
+      if (part.tagName === "PRE") {
         part.setAttribute("role", "region");
-        part.setAttribute("aria-label", "code, scrolls sideways");
+        part.setAttribute("aria-label", `code ${++codes}, scrolls sideways`);
       }
     }
   }
-  for (const checkbox of document.querySelectorAll("input.toctree-checkbox, nav input[type=checkbox]")) {
-    if (!checkbox.getAttribute("aria-label")) checkbox.setAttribute("aria-label", "show the pages below");
+  // Names of buttons and links: the words that are seen, or those beside them.
+  for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+  for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a")) {
+    link.setAttribute("aria-label", link.textContent.trim());
+  }
+  for (const summary of document.querySelectorAll("nav summary")) {
+    const link = summary.closest("li").querySelector("a");
+    summary.setAttribute("aria-label", `pages below ${link ? link.textContent.trim() : "this one"}`);
   }
 });
