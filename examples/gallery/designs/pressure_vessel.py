@@ -15,7 +15,7 @@ import ppsde
 problem = ppsde.suites.get("engineering").problem("pressure-vessel")
 result = ppsde.minimize(problem, rng=2, max_evaluations=4000)
 shell, head, radius, length = (float(v) for v in result.variables.values())
-shell, head = (0.0625 * np.ceil(t / 0.0625 - 1e-9) for t in (shell, head))
+shell, head = (0.0625 * np.round(t / 0.0625) for t in (shell, head))
 print(f"cost {result.fun:.4f}, best known {problem.optimum.value:.4f}, {result.nfev} evaluations")
 
 # %%

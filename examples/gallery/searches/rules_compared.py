@@ -4,7 +4,8 @@ Four rules, one problem
 
 A rule says which of two points is better when there are constraints. The same algorithm, SHADE, with four rules:
 where its population is after a fifth, and at the end, of the run. The best feasible point lies on the small island on
-the right; which island a run ends on is decided early.
+the right; which island a run ends on is decided early. A result is the best point ever evaluated, also where the
+population has left it again.
 """
 
 import matplotlib.pyplot as plt
