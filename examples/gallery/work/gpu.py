@@ -11,7 +11,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-root = next(folder for folder in Path.cwd().resolve().parents if (folder / "docs" / "performance.md").exists())
+here = Path.cwd()
+root = next(folder for folder in (here, *here.parents) if (folder / "docs" / "performance.md").exists())
 text = (root / "docs" / "performance.md").read_text(encoding="utf-8")
 
 
