@@ -1,4 +1,4 @@
-# make demo, make test, make lint, make docs: on a machine with Python 3.11 or newer and make, nothing else is needed.
+# make demo, make test, make lint, make package, make docs: Python 3.11 or newer and make are all that is needed.
 
 # The first Python that is new enough; `make PYTHON=/path/to/python test` picks another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
 NEIGHBOURS := pymoo pygmo optuna
 
-.PHONY: help demo test test-slow lint docs clean
+.PHONY: help demo test test-slow lint package docs clean
 
 help:
 	@echo "make demo       run a small study, with live progress, and write its report"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make lint       check format, style and types"
+	@echo "make package    build the package, and install it in clean environments"
 	@echo "make docs       build the site, docs/_build/html/index.html"
 	@echo "make clean      remove what make and the tools made"
 
@@ -31,6 +32,9 @@ lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+package: $(VENV)/.stamp-test
+	@PYTHON=$(BIN)/python .ci/package
 
 # Every warning is an error, all of them are shown, and internal links must lead somewhere.
 docs: $(VENV)/.stamp-docs

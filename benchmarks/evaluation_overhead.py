@@ -16,7 +16,7 @@ import numpy as np
 
 import ppsde
 from ppsde.evaluation import evaluator_for
-from ppsde.evaluation.evaluate import Evaluate, Policy
+from ppsde.evaluation.evaluate import Evaluate
 
 D, ROWS = 10, 40
 BOX = [(-1.0, 1.0)] * D
@@ -50,7 +50,7 @@ def overhead(problem: ppsde.Problem, bare: Callable[[], Any], workers: int, roun
     x = np.random.default_rng(1).random((ROWS, D))
     clock = time.process_time if workers == 1 else time.perf_counter
     with evaluator_for(problem, workers) as evaluator:
-        evaluate = Evaluate(evaluator, Policy())
+        evaluate = Evaluate(evaluator)
         evaluate(x)  # workers are started, the function is loaded
         return (best(lambda: evaluate(x), clock, rounds) - best(bare, clock, rounds)) / ROWS
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ppsde
+import ppsde.stats
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -49,6 +50,11 @@ copybutton_only_copy_prompt_lines = True
 default_role = "code"
 autosummary_generate = True
 autosummary_imported_members = True
+autosummary_filename_map = {  # two files whose names differ by capitals alone are one on some systems
+    f"ppsde.stats.{name}": f"ppsde.stats.{name}-class"
+    for name in ppsde.stats.__all__
+    if name.lower() != name and name.lower() in ppsde.stats.__all__
+}
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": False}
 numpydoc_show_class_members = False

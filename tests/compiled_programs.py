@@ -1,13 +1,14 @@
-"""A folder in which JAX stores the programs that tests compile: most of the time of a test run goes into compiling.
+"""How JAX compiles in tests, and the folder in which it stores the programs: compiling is most of a test run.
 
-It is JAX's own cache, set by environment variables, so the workers of xdist and the processes that tests start have it
-too. The cache of the package (`PPSDE_CACHE`) stays empty, except in the tests of it, which switch this one off.
+Both are settings of JAX, made by environment variables, so the workers of xdist and the processes that tests start have
+them too. The cache of the package (`PPSDE_CACHE`) stays empty, except in the tests of it, which switch this one off.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,7 +26,12 @@ LARGEST = 2**30  # bytes; programs that no test compiles any more are never remo
 
 
 def use(folder: Path) -> None:
-    """Let JAX store programs there, also the small ones; to be called before JAX is imported."""
+    """Let JAX store programs there, also the small ones; to be called before JAX is imported.
+
+    Programs are compiled without most optimisations, in about half the time. Whether two programs round alike depends
+    on these: tests that compare such bits, and slow tests, have all of them (`optimised`).
+    """
+    _disable_optimisations(True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # the tests run without it
@@ -68,3 +74,19 @@ def stored_in(folder: Path | None) -> Iterator[None]:
     finally:
         jax.config.update("jax_compilation_cache_dir", before)
         compilation_cache.reset_cache()
+
+
+@contextmanager
+def optimised() -> Iterator[None]:
+    """JAX compiles inside the block as it does for users, also in processes that are started there."""
+    try:
+        _disable_optimisations(False)
+        yield
+    finally:
+        _disable_optimisations(True)
+
+
+def _disable_optimisations(value: bool) -> None:
+    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = str(value).lower()
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_disable_most_optimizations", value)

@@ -122,6 +122,28 @@ def test_trials_in_threads_share_the_search():
     assert len(study.trials) == 160 and study.best_value < 0.5
 
 
+def test_trials_that_begin_while_others_run_are_points_of_the_search(monkeypatch):
+    study = study_of(method="jde", options={"population_size": 8}, constraints_func=stored)
+    study.optimize(cost, n_trials=1)
+    monkeypatch.setattr(OptunaSampler, "sample_independent", None)  # no parameter is random
+    for _ in range(10):
+        trials = [study.ask() for _ in range(20)]
+        values = [cost(trial) for trial in trials]
+        for trial, value in list(zip(trials, values, strict=True))[::-1]:
+            study.tell(trial, value)
+    assert len({tuple(trial.params.values()) for trial in study.trials}) > 190
+    assert study.best_value < 2 and study.best_trial.user_attrs["constraints"][0] <= 0
+
+
+def test_the_search_knows_a_trial_with_parameters_of_the_users_own():
+    study = study_of(method="sqp", constraints_func=stored)
+    study.optimize(cost, n_trials=3)
+    study.enqueue_trial({"x": 0.001, "n": 1})
+    study.optimize(cost, n_trials=30)
+    near = [trial for trial in study.trials[4:] if abs(trial.params["x"] - 0.001) < 1e-2 and trial.params["n"] == 1]
+    assert near and study.best_value < 1.01
+
+
 def test_trials_that_never_come_back_do_not_stop_the_search():
     study = study_of(method="jde", options={"population_size": 8})
     study.optimize(cost, n_trials=3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import compiled_programs
 import pytest
-from compiled_programs import stored_in, tidy
+from compiled_programs import optimised, stored_in, tidy
 
 jax = pytest.importorskip("jax")
 
@@ -23,6 +23,24 @@ def test_the_tests_use_it_and_so_do_the_processes_that_they_start() -> None:
     assert jax.config.jax_compilation_cache_dir == os.environ["JAX_COMPILATION_CACHE_DIR"]
     assert Path(os.environ["JAX_COMPILATION_CACHE_DIR"]) == compiled_programs.FOLDER
     assert jax.config.jax_persistent_cache_min_compile_time_secs == 0
+
+
+def test_programs_are_optimised_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "true"
+    compiled(tmp_path)
+    (quick,) = tmp_path.glob("*-cache")
+    with optimised():
+        assert os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "false", "for the processes started here"
+        compiled(tmp_path)
+    assert len(list(tmp_path.glob("*-cache"))) == 2, "another program"
+    quick.unlink()
+    compiled(tmp_path)
+    assert quick.exists(), "and without optimisations again"
+
+
+@pytest.mark.slow
+def test_slow_tests_have_all_optimisations() -> None:
+    assert os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "false"
 
 
 @pytest.mark.parametrize("damage", ["cut off", "emptied", "changed"])

@@ -102,6 +102,25 @@ def test_a_worker_killed_in_the_middle_of_a_generation_changes_nothing(client: A
     assert bits(result.x) == bits(alone.x)
 
 
+def test_an_asynchronous_run_survives_a_killed_worker_too(client: Any, tmp_path: Path) -> None:
+    done_already = tmp_path / "killed"
+
+    def with_an_accident(x):
+        if x[0] > 1.0:
+            try:
+                done_already.touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os.kill(parent(parent(os.getppid())), signal.SIGKILL)
+        return smooth(x)
+
+    result = ppsde.minimize(with_an_accident, BOX, max_evaluations=80, rng=5, workers=client, asynchronous=True, tol=0)
+    assert done_already.exists() and result.nfev == 80 and result.n_failed == 0
+    assert result.feasible and result.fun < -1.0
+    client.wait_for_workers(2)
+
+
 @pytest.mark.slow
 def test_workers_killed_again_and_again_change_nothing(client: Any) -> None:
     def slow(x):
@@ -149,7 +168,8 @@ def test_evaluations_that_still_run_when_the_time_is_up_are_ended_there(client: 
     assert all_gone(os.environ[MARK], "ppsde.evaluation")
 
 
-def test_a_cluster_that_goes_away_is_an_error_with_the_result_so_far() -> None:
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_cluster_that_goes_away_is_an_error_with_the_result_so_far(asynchronous: bool) -> None:
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
@@ -161,5 +181,7 @@ def test_a_cluster_that_goes_away_is_an_error_with_the_result_so_far() -> None:
             client.close()
 
         with pytest.raises(EvaluationError, match="takes no more work") as caught:
-            ppsde.minimize(smooth, BOX, method="pps-de", rng=1, workers=client, callback=callback)
+            ppsde.minimize(
+                smooth, BOX, method="pps-de", rng=1, workers=client, callback=callback, asynchronous=asynchronous
+            )
     assert caught.value.result.nfev == 40 and np.isfinite(caught.value.result.fun)

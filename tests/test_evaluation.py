@@ -36,8 +36,8 @@ def test_a_vectorised_function_that_raises_loses_only_the_rows_that_raise():
             raise RuntimeError("the mesh collapsed")
         return (x[:, 0] - 1.0) * (x[:, 0] - 1.0) + x[:, 1] * x[:, 1], 0.5 - x[:, 1:], None
 
-    one = ppsde.minimize(half_fails, BOX, max_evaluations=2000, rng=1)
-    many = ppsde.minimize(rows, BOX, max_evaluations=2000, rng=1, vectorized=True)
+    one = ppsde.minimize(half_fails, BOX, max_evaluations=600, rng=1)
+    many = ppsde.minimize(rows, BOX, max_evaluations=600, rng=1, vectorized=True)
     assert np.array_equal(one.population.x, many.population.x) and one.n_failed == many.n_failed
 
 
@@ -53,7 +53,7 @@ def test_no_failure_rate_aborts_a_run(rate, variables):
 
     result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, method="pps-de", max_evaluations=1500, rng=2)
     assert result.nfev == 1500 and result.feasible and np.isfinite(result.fun)
-    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, max_evaluations=1500, rng=2)
+    result = ppsde.minimize(fun, [(-5.0, 5.0)] * variables, max_evaluations=600, rng=2)
     assert result.status in (SPENT, CONVERGED) and result.feasible and np.isfinite(result.fun)
 
 
@@ -68,12 +68,12 @@ def test_a_function_that_always_fails_ends_soon_with_its_own_words(budget):
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_nan_and_minus_infinity_are_never_best(value):
-    result = ppsde.minimize(lambda x: value if x[0] < 0 else (x**2).sum(), BOX, max_evaluations=2000, rng=1)
+    result = ppsde.minimize(lambda x: value if x[0] < 0 else (x**2).sum(), BOX, max_evaluations=600, rng=1)
     assert result.fun == pytest.approx(0.0, abs=1e-3) and result.x[0] >= 0 and result.n_failed > 0
 
 
 def test_a_constraint_that_is_nan_is_never_feasible():
-    result = ppsde.minimize(lambda x: (x[0], [np.nan if x[0] < 0 else -1.0], []), BOX, max_evaluations=2000, rng=1)
+    result = ppsde.minimize(lambda x: (x[0], [np.nan if x[0] < 0 else -1.0], []), BOX, max_evaluations=600, rng=1)
     assert result.success and result.x[0] >= 0
 
 

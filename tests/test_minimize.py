@@ -46,9 +46,9 @@ def test_the_same_seed_gives_the_same_bits_twice_and_through_ask_and_tell():
     def rows(x):
         return x.sum(axis=1), (x**2).sum(axis=1, keepdims=True) - 1.0, None
 
-    first, again = (ppsde.minimize(rows, BOX, max_evaluations=3001, rng=9, vectorized=True) for _ in range(2))
+    first, again = (ppsde.minimize(rows, BOX, max_evaluations=1001, rng=9, vectorized=True) for _ in range(2))
     assert bits(first.x) == bits(again.x) and bits(first.population.x) == bits(again.population.x)
-    optimizer = ppsde.Optimizer(BOX, n_ineq=1, max_evaluations=3001, rng=9)
+    optimizer = ppsde.Optimizer(BOX, n_ineq=1, max_evaluations=1001, rng=9)
     while not optimizer.done:
         optimizer.tell(*rows(optimizer.ask()))
     assert bits(optimizer.result.population.x) == bits(first.population.x)
@@ -131,7 +131,7 @@ def test_every_callable_is_called_once_per_point():
 
 
 def test_success_is_false_where_no_feasible_point_was_found():
-    result = ppsde.minimize(lambda x: (x.sum(), [1.0 + x[0] ** 2], []), BOX, max_evaluations=2000, rng=1)
+    result = ppsde.minimize(lambda x: (x.sum(), [1.0 + x[0] ** 2], []), BOX, max_evaluations=500, rng=1)
     assert not result.success and result.status == 1 and result.x_feasible is None
     assert result.violation == pytest.approx(1.0) and result.maxcv == pytest.approx(1.0)
     assert result.x_least_violation is not None and "NOT FEASIBLE" in str(result)

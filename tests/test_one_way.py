@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -177,6 +178,39 @@ def test_the_other_shells_can_read_their_script(shell: str, tmp_path: Path, caps
     main(["completion", shell])
     (tmp_path / "script").write_text(capsys.readouterr().out)
     assert subprocess.run([shell, "-n", tmp_path / "script"]).returncode == 0
+
+
+ASKED_IN_ZSH = """
+source {script}
+setopt ksh_arrays sh_word_split
+COMP_WORDS=(ppsde {words}); COMP_CWORD={last}; _ppsde; printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_other_shells_complete_by_their_script(
+    shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    main(["completion", shell])
+    script = tmp_path / "script"
+    script.write_text(capsys.readouterr().out)
+
+    def offered(words: str) -> set[str]:
+        if shell == "fish":
+            command = ["fish", "-N", "-c", f"source {script}; complete -C 'ppsde {words}'"]
+        else:
+            code = ASKED_IN_ZSH.format(script=script, words=words, last=len(words.split()))
+            command = ["zsh", "-f", "-c", code]
+        environment = {**os.environ, "HOME": str(tmp_path)}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        return {line.split("\t")[0] for line in done.stdout.splitlines()}
+
+    assert offered("bench re") >= {"report", "repair"} and "solve" not in offered("bench re")
+    assert "--asynchronous" in offered("solve --asy") and "--runs" not in offered("solve --asy")
+    assert {"pps-sqp", "pps-de"} <= offered("solve --method pps") and "bench" not in offered("solve --method pps")
 
 
 # --- the command that resumes ----------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def rows(x: Any) -> Population:
     return evaluated(x, (x**2).sum(axis=1), g, xp.zeros((len(x), 0)), 1e-4)
 
 
-def end_of(coroutine: Any, asked: list[Any] | None = None) -> Any:
+def end_of(coroutine: Any, asked: list[Any] | None = None, rows: Any = rows) -> Any:
     """The end of a coroutine on `rows`; the points that it wanted are added to `asked`."""
     request = next(coroutine)
     while True:
@@ -263,6 +263,54 @@ def test_the_first_turn_of_de_completes_the_first_population() -> None:
     wanted = np.concatenate(asked)
     assert sorted(wanted.tolist()) == sorted(first.tolist()) and after.complete and after.population.valid.all()
     assert after.purse.spent.tolist() == [0, 20, 0] and after.de.generation == 0
+
+
+# Cycles of DE
+
+
+def later(state: State, rows: Any, cycle: int) -> State:
+    """The state after two generations of DE alone, the first of which completes the population or begins a cycle."""
+    state = replace(state, de=replace(state.de, cycle=replace(state.de.cycle, number=np.int64(cycle))))
+    for k in (1, 2):
+        state = replace(state, purse=replace(state.purse, credit=np.array([-999.0, 999.0, -999.0])))
+        state = end_of(PPSSQP().generation(state, TASK, NumpyStream(1, 0, k)), rows=rows)
+    return state
+
+
+@pytest.mark.parametrize(("bound", "cycles"), [(99.0, [True, False, False]), (-9.0, [False, False, True])])
+def test_a_third_of_the_cycles_has_no_push_the_first_of_them_where_much_is_feasible(
+    bound: float, cycles: list[bool]
+) -> None:
+    def rows(x: Any) -> Population:
+        return evaluated(x, (x**2).sum(axis=1), (x.sum(axis=1) - bound)[:, None], np.zeros((len(x), 0)), 0.0)
+
+    first: State = end_of(PPSSQP().start(TASK, NumpyStream(1)), rows=rows)
+    assert [bool(later(first, rows, cycle).de.stage.pull) for cycle in range(3)] == cycles
+
+
+def test_sizes_of_constraints_follow_the_push_and_stay_in_the_pull() -> None:
+    factor = 1.0
+
+    def rows(x: Any) -> Population:
+        return evaluated(x, (x**2).sum(axis=1), factor * (x.sum(axis=1) + 9.0)[:, None], np.zeros((len(x), 0)), 0.0)
+
+    first: State = end_of(PPSSQP().start(TASK, NumpyStream(1)), rows=rows)
+    push, pull = later(first, rows, 0), later(first, rows, 2)
+    assert not push.de.stage.pull and pull.de.stage.pull
+    factor = 1000.0  # as if the population had moved to where the constraint is steep
+    for state, follows in ((push, True), (pull, False)):
+        after = later(state, rows, int(state.de.cycle.number))
+        assert after.sizes > 10 * state.sizes if follows else after.sizes == state.sizes
+
+
+def test_a_rule_takes_the_place_of_push_and_pull_and_may_draw() -> None:
+    problem = get("cec2006").problem("g06")
+    found = [
+        ppsde.minimize(problem, method=METHOD, options={"rule": rule}, max_evaluations=2000, rng=1, tol=0)
+        for rule in ("stochastic-ranking", "feasibility", None)
+    ]
+    assert all(result.success and result.fun == pytest.approx(problem.optimum.value, rel=1e-6) for result in found)
+    assert len({result.history["evolved"].tobytes() + result.history["f"].tobytes() for result in found}) == 3
 
 
 # Both namespaces

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_programs import optimised
 from experiments.studies import a_job
 from killing import digest
 from stopping import NAME, SIZE, Halving, Stairs, in_the_table
@@ -209,10 +210,18 @@ def test_a_search_saved_and_loaded_at_every_request_ends_where_the_unbroken_one_
 
 # --- both: compiled --------------------------------------------------------------------------------------------------
 
+
+@pytest.fixture
+def as_users_have_it() -> Iterator[None]:
+    """Whether two programs round alike depends on the optimisations."""
+    with optimised():
+        yield
+
+
 QUICK: dict[str, Any] = {"max_evaluations": BUDGET, "tol": TOL}
 
 
-def test_a_compiled_run_converges_after_the_same_number_of_generations() -> None:
+def test_a_compiled_run_converges_after_the_same_number_of_generations(as_users_have_it: None) -> None:
     pytest.importorskip("jax")
     result = ppsde.minimize(fun, BOX, method=NAME, rng=1, backend="jax", **QUICK)
     assert result.status == CONVERGED and result.limited_by == "tol" and result.success
@@ -222,7 +231,7 @@ def test_a_compiled_run_converges_after_the_same_number_of_generations() -> None
     assert (batch.evaluations == CONVERGED_AT).all() and np.isnan(batch.record["f"][:, -1]).all()
 
 
-def test_a_compiled_run_ends_with_the_request_that_reaches_the_target() -> None:
+def test_a_compiled_run_ends_with_the_request_that_reaches_the_target(as_users_have_it: None) -> None:
     pytest.importorskip("jax")
     problem = ppsde.Problem(fun, BOX)
     common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "record": BUDGET // 100}
@@ -252,7 +261,7 @@ def test_a_compiled_run_may_reach_the_target_at_the_start_or_never() -> None:
     assert never.status == CONVERGED and never.nfev == CONVERGED_AT
 
 
-def test_runs_side_by_side_end_each_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_side_by_side_end_each_for_itself(monkeypatch: pytest.MonkeyPatch, as_users_have_it: None) -> None:
     """As a GPU does them: the last one decides how long the program runs, and the others wait unchanged."""
     pytest.importorskip("jax")
     from ppsde import batch as module

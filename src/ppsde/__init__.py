@@ -11,7 +11,7 @@ from .optimizer import Optimizer
 from .parts.handling import RULES
 from .problem import Optimum, Problem
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "ALGORITHMS",
     "RULES",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import __version__
-from .commands import bench, completion, exit_status, listing, reproduce, solve, suites
+from .commands import bench, compare, completion, exit_status, listing, reproduce, solve, suites
 from .commands.parsing import Parser
 from .commands.text import printable
 
@@ -28,7 +28,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"ppsde {__version__}")
     group = top.add_subparsers(metavar="COMMAND", required=True)
-    for module in (solve, listing, suites, reproduce, bench, completion):
+    for module in (solve, listing, suites, reproduce, bench, compare, completion):
         module.add(group)
     top.set_defaults(top=top)
     return top

@@ -23,7 +23,7 @@ KINDS = {
     "pdf": rb"\A%PDF-.*" + MADE_BY.encode(),
     "png": rb"\A\x89PNG.*" + MADE_BY.encode(),
     "parquet": rb"\APAR1.*" + MADE_BY.encode(),
-    "tex": rb"\A\\begin\{tabular\}.*% " + MADE_BY.encode(),
+    "tex": rb"\A(% |\\begin\{tabular\}.*% )" + MADE_BY.encode(),
     "json": rb'\A\{\n "(ppsde": |version": .*"info": "ppsde )',
     "dat": rb"\Aevaluations raw_y violation\n",
     "txt": rb"\A[0-9]+( (nan|-?inf|[0-9.e+-]+))+\n",

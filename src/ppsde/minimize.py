@@ -16,6 +16,7 @@ from .checkpoints.checkpoint import Checkpoint
 from .checkpoints.state_file import CheckpointError, naming
 from .engines.drive import drive
 from .engines.run import Run
+from .engines.searches import Searches
 from .evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs
 from .evaluation.values import EvaluationError, Failure
 from .population import TOLERANCE
@@ -60,6 +61,7 @@ def minimize(
     backend: str = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = CHECKPOINT_EVERY,
+    asynchronous: bool = False,
 ) -> Result:
     """Minimise a function subject to bounds and constraints, without derivatives.
 
@@ -141,6 +143,10 @@ def minimize(
     checkpoint_every : float
         Least number of seconds between two writes of that file; 0 writes it after every generation. A killed process
         loses no evaluation in between, because the journal has them; a computer that stops may lose one second.
+    asynchronous : bool
+        Whether points are evaluated one by one, as `workers` become free, so that none waits for the slowest. Where one
+        search must wait for values, others begin on the same budget. The result depends on the order in which
+        evaluations finish, so with several workers it is not the same for the same seed; see docs/asynchronous.md.
 
     Returns
     -------
@@ -191,6 +197,8 @@ def minimize(
     )
     _check_callback(callback)
     _check_checkpoint(checkpoint, checkpoint_every)
+    if not isinstance(asynchronous, bool | np.bool_):
+        raise ValueError(f"asynchronous must be True or False; got {asynchronous!r}")
     run = request.run()
     host_only = {
         "callback": callback is not None,
@@ -202,6 +210,7 @@ def minimize(
         "integrality, log, choices or open bounds": request.problem.variables is not None,
         "args, maximize, scale or single tolerances": bool(request.problem.args) or not request.problem.units.is_plain,
         "checkpoint": checkpoint is not None,
+        "asynchronous": asynchronous,
     }
     if _wants_compiling(backend, request.problem, host_only):
         return _compiled(request, run, progress)
@@ -209,9 +218,10 @@ def minimize(
     def opened() -> AbstractContextManager[Checkpoint | None]:
         if checkpoint is None:
             return nullcontext()
-        return Checkpoint(checkpoint, run, about=request.stored(), every=checkpoint_every)
+        return Checkpoint(checkpoint, driven, about=request.stored(), every=checkpoint_every)
 
-    return _search(request, run, workers, callback, progress, opened)
+    driven = Searches(run) if asynchronous else run
+    return _search(request, driven, workers, callback, progress, opened)
 
 
 def resume(
@@ -231,7 +241,8 @@ def resume(
     """Continue a run of `minimize` from its checkpoint; the result is that of the uninterrupted run, bit for bit.
 
     No finished evaluation is repeated. Bounds, method, options, seed, budget, target, tolerances and failure policy
-    come from the checkpoint. `workers` may differ from before: the result does not depend on it.
+    come from the checkpoint. `workers` may differ from before: the result does not depend on it. A run that was
+    asynchronous still is; what its evaluations had found is the same, the order of the later ones may differ.
 
     Parameters
     ----------
@@ -297,7 +308,7 @@ def resume(
 
 def _search(
     request: Request,
-    run: Run,
+    run: Run | Searches,
     workers: Any,
     callback: Callable[[Any], Any] | None,
     progress: bool,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +13,14 @@ import numpy as np
 from .algorithms import DEFAULT
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
-from .checkpoints.state_tree import described, restored
+from .checkpoints.state_tree import described_searches, restored_searches
+from .checks import check_int
 from .engines.run import Run
-from .population import TOLERANCE
-from .problem import Problem, Units
+from .engines.searches import Searches
+from .population import TOLERANCE, evaluated
+from .problem import FGH, Problem, Units
 from .request import Request
-from .returned import row_values
+from .returned import reals, row_values
 from .streams import seed_from
 
 if TYPE_CHECKING:
@@ -27,6 +31,11 @@ _KIND = "optimizer"  # written into the files of `save`
 
 class Optimizer:
     """A search that asks for points and gets their values from the caller.
+
+    `ask()` and `tell(f, g, h)` go through the search request by request, as `minimize` does. `ask(n)` and
+    `tell(x, f, g, h)` are for workers that are never to wait for each other: points are handed out one by one, and
+    answered in any order, in parts, late, or never. Where one search has to wait for answers, `ask(n)` begins further
+    ones on the same budget; see docs/asynchronous.md.
 
     Parameters
     ----------
@@ -57,6 +66,15 @@ class Optimizer:
     ...     optimizer.tell((x**2).sum(axis=1), g=1 - x[:, :1])
     >>> print(round(optimizer.result.fun, 3), optimizer.result.feasible)
     1.0 True
+
+    Three points at a time, each answered by itself, the last one first:
+
+    >>> optimizer = Optimizer([(-5, 5)] * 2, n_ineq=1, max_evaluations=600, rng=1)
+    >>> while not optimizer.done:
+    ...     for x in optimizer.ask(3)[::-1]:
+    ...         optimizer.tell(x, (x**2).sum(), g=[1 - x[0]])
+    >>> print(round(optimizer.result.fun, 3), optimizer.result.nfev <= 600)
+    1.0 True
     """
 
     def __init__(
@@ -79,7 +97,7 @@ class Optimizer:
         if problem.variables is not None:
             raise ValueError(f"bounds of an Optimizer must be finite; got {bounds!r}")
         self._counts = (int(n_ineq), int(n_eq))
-        self._run = Request(
+        run = Request(
             problem,
             method,
             options,
@@ -90,49 +108,137 @@ class Optimizer:
             target=target,
             tol=tol,
         ).run()
+        self._searches = Searches(run)
+        self._told: dict[int, int] = {}  # digests of the values of points that were told with x, by digest of the point
 
     def __repr__(self) -> str:
-        run = self._run
-        state = "done" if self.done else f"wants {len(run.wanted) if run.wanted is not None else 0} points"
-        return f"Optimizer: {run.evaluations:,} of {run.task.max_evaluations:,} evaluations, {state}"
+        searches = self._searches
+        state = "done" if self.done else f"wants {len(self._wanted)} points"
+        out = f", {searches.out} points are out" if searches.out else ""
+        return f"Optimizer: {searches.evaluations:,} of {searches.budget:,} evaluations, {state}{out}"
 
     def _repr_html_(self) -> str:
         """Return the search so far as HTML, for notebooks."""
         from .notebook import optimizer_html
 
-        return optimizer_html(repr(self), None if self._run.best is None else self.result)
+        return optimizer_html(repr(self), None if self._searches.best is None else self.result)
 
     @property
     def done(self) -> bool:
         """Whether the budget is spent, the target reached, the method has converged, or every evaluation failed."""
-        return self._run.wanted is None
+        return self._searches.done
 
-    def ask(self) -> np.ndarray:
-        """Return the points (n, d) to evaluate next; the same ones until `tell` is called with their values."""
-        if self._run.wanted is None:
+    @property
+    def _wanted(self) -> np.ndarray:
+        wanted = self._searches.wanted
+        return np.empty((0, self._dimension)) if wanted is None else wanted
+
+    @property
+    def _dimension(self) -> int:
+        return self._searches.task.dimension
+
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """Return points (n, d) to evaluate.
+
+        Without a number, these are the points that the search needs to go on, and the same ones until `tell` has their
+        values. With a number, up to n points that were not returned before: none only where the budget allows no more
+        than the points that are out.
+        """
+        if self.done:
             raise ValueError("the search is done; its result is in `result`")
-        return self._run.wanted.copy()
+        if n is None:
+            self._searches.look()
+            return self._wanted.copy()
+        taken = self._searches.take(check_int("n", n, 1))
+        return np.array([x for _, x in taken], float).reshape(-1, self._dimension)
 
-    def tell(self, f: Any, g: Any = None, h: Any = None) -> None:
-        """Continue with the values of the points from `ask`: f (n,), g (n, n_ineq), h (n, n_eq), NaN for failures."""
-        if self._run.wanted is None:
+    def tell(self, x: Any, f: Any = None, g: Any = None, h: Any = None) -> None:
+        """Continue with the values of points: `tell(f, g, h)` or `tell(x, f, g, h)`.
+
+        Without x, these are the values of all points from `ask()`, in their order: f (n,), g (n, n_ineq), h (n, n_eq),
+        NaN for failures. With x, any points (k, d), or one point (d,) and a number for f:
+
+        - points from `ask(n)`, in any order, some or all of them, at any time, also when the search is done;
+        - points whose evaluation failed, with f = NaN, which count as failed evaluations;
+        - points whose values were told before: the same values change nothing, different ones are an error;
+        - points of your own, which are not counted. They may be the result. Those told before the first `ask` are in
+          the first population; the next search that begins has the best eight of those told later, and one that is
+          better than all before lets `ask(n)` begin it at once.
+
+        If an error is raised, nothing was told.
+        """
+        if not self._are_points(x, f):
+            self._tell_all(x, f, g) if f is not None else self._tell_all(x, g, h)
+            return
+        points = reals(x, "x")
+        if points.ndim == 1:
+            f, g, h = [f], None if g is None else [g], None if h is None else [h]
+            points = points[None]
+        if points.ndim != 2 or points.shape[1] != self._dimension:
+            shape = np.shape(x)
+            raise ValueError(f"x must be one point ({self._dimension},) or rows (k, {self._dimension}); got {shape}")
+        task = self._searches.task
+        inside = np.all((points >= task.lower) & (points <= task.upper), axis=1)
+        if not inside.all():
+            row = int(np.argmin(inside))
+            raise ValueError(f"x must lie inside the bounds; point {row} does not: {points[row]}")
+        self._tell_points(points + 0.0, self._values(f, g, h, len(points)))
+
+    def _are_points(self, x: Any, f: Any) -> bool:
+        """Return whether the first argument of `tell` is points, and not the objectives of all points from `ask()`."""
+        if f is None:
+            return False
+        shape = np.shape(x)
+        return np.ndim(f) == 0 or (len(shape) == 2 and (shape[1] != 1 or self._dimension == 1))
+
+    def _tell_all(self, f: Any, g: Any, h: Any) -> None:
+        if self.done:
             raise ValueError("the search is done; nothing is wanted")
-        values = row_values((f, g, h), len(self._run.wanted))
+        self._searches.look()
+        self._searches.supply(*self._values(f, g, h, len(self._wanted)))
+
+    def _values(self, f: Any, g: Any, h: Any, n: int) -> FGH:
+        """Return f (n,), g (n, p) and h (n, q); ValueError if they do not fit."""
+        if np.shape(f)[:1] != (n,):
+            raise ValueError(f"f of {n} points must have shape ({n},); got {np.shape(f)}")
+        values = row_values((f, g, h), n)
         counts = (values[1].shape[1], values[2].shape[1])
+        if counts == (0, 0) and np.isnan(values[0]).all():
+            return values[0], np.full((n, self._counts[0]), np.nan), np.full((n, self._counts[1]), np.nan)
         if counts != self._counts:
             raise ValueError(f"expected {self._counts[0]} inequalities and {self._counts[1]} equalities; got {counts}")
-        self._run.supply(*values)
+        return values
+
+    def _tell_points(self, x: np.ndarray, values: FGH) -> None:
+        """Tell the values of points (k, d), once all of them are known to be possible."""
+        rows = [(float(values[0][k]), values[1][k], values[2][k]) for k in range(len(x))]
+        told, seen = dict(self._told), Counter[int]()
+        for k, (point, row) in enumerate(zip(x, rows, strict=True)):
+            name, value = _digest(point), _digest(*row)
+            seen[name] += 1
+            if told.get(name, value) != value and seen[name] > self._searches.awaited(point):
+                raise ValueError(f"point {k} was told before with other values: {point}")
+            told[name] = value
+        for point, row in zip(x, rows, strict=True):
+            number, name = self._searches.number_of(point), _digest(point)
+            if number is not None:
+                self._searches.answer(number, *row)
+            elif name not in self._told:
+                f, g, h = (np.asarray(part)[None] for part in row)
+                self._searches.inject(evaluated(point[None], f, g, h, self._searches.tolerance))
+            self._told[name] = _digest(*row)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the search as it is now to a file of plain numbers and text, in place of an older one of `save`.
 
         The file is written completely or not at all. It has all values passed to `tell` so far, also in the middle of
-        a generation. `ppsde.CheckpointError` if another file is there.
+        a generation, and the points that are out, whose values the loaded search can be told. `ppsde.CheckpointError`
+        if another file is there.
         """
-        arrays: dict[str, np.ndarray] = {}
-        run = described(self._run.snapshot(), arrays)
+        arrays = {"told": np.array(list(self._told.items()), np.uint64).reshape(-1, 2)}
+        runs = described_searches(self._searches.snapshot(), arrays)
         state_file.refuse_foreign(Path(path), _KIND)
-        state_file.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **run}, arrays)
+        state_file.write(Path(path), {"kind": _KIND, "counts": list(self._counts), **runs}, arrays)
 
     @classmethod
     def load(
@@ -163,26 +269,40 @@ class Optimizer:
             counts = content.get("counts")
             if not isinstance(counts, list) or len(counts) != 2 or not all(type(n) is int and n >= 0 for n in counts):
                 raise CheckpointError("it must contain the numbers of constraints")
-            run = restored(content, found.arrays, method, options)
-            if run.best is not None and (run.best.g.shape[1], run.best.h.shape[1]) != tuple(counts):
+            searches = restored_searches(content, found.arrays, method, options)
+            if searches.best is not None and searches.counts != tuple(counts):
                 raise CheckpointError(f"its points do not have {counts[0]} inequalities and {counts[1]} equalities")
+            told = found.arrays.get("told")
+            if told is None or told.dtype != np.uint64 or told.ndim != 2 or told.shape[1] != 2:
+                raise CheckpointError("it must contain the digests of the points that were told")
         optimizer = cls.__new__(cls)
-        optimizer._run, optimizer._counts = run, (counts[0], counts[1])
+        optimizer._searches, optimizer._counts = searches, (counts[0], counts[1])
+        optimizer._told = dict(told.tolist())
         return optimizer
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the search as plain data, by which it can be copied and sent to other processes."""
-        return {"counts": self._counts, "run": self._run.snapshot()}
+        return {"counts": self._counts, "told": dict(self._told), "searches": self._searches.snapshot()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._counts, self._run = state["counts"], Run.restored(state["run"])
+        snapshot = state["searches"]
+        self._counts, self._told = state["counts"], state["told"]
+        self._searches = Searches.restored(snapshot, [Run.restored(run) for run in snapshot.runs])
 
     @property
     def result(self) -> Result:
         """The result so far, as a `scipy.optimize.OptimizeResult`."""
         from .result import Result
 
-        return Result.of(self._run.ending(), Units(self._run.tolerance))
+        return Result.of(self._searches.ending(), Units(self._searches.tolerance))
+
+
+def _digest(*parts: Any) -> int:
+    """Return a number by which to recognise a point, or its values; two that are equal have the same."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update((np.asarray(part, float) + 0.0).tobytes())
+    return int.from_bytes(digest.digest(), "little")
 
 
 def _evaluated_by_the_caller(x: np.ndarray) -> float:

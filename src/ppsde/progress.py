@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, Protocol, TextIO
 
 from .engines.run import Run
+from .engines.searches import Searches
 
 REFRESH = 0.1  # seconds between two updates on a terminal
 NOTEBOOK_REFRESH = 0.25  # seconds between two updates in a notebook
@@ -98,7 +99,7 @@ def live(enabled: bool) -> Iterator[Show]:
 
 
 @contextmanager
-def display(title: str, run: Run, enabled: bool, sign: float = 1.0) -> Iterator[Callable[[], None]]:
+def display(title: str, run: Run | Searches, enabled: bool, sign: float = 1.0) -> Iterator[Callable[[], None]]:
     """Yield a function to call after each generation of a run; it costs little unless an update is due.
 
     The objective is shown times `sign`.
@@ -113,7 +114,7 @@ def display(title: str, run: Run, enabled: bool, sign: float = 1.0) -> Iterator[
         yield lambda: show(status)
 
 
-def status_of(title: str, run: Run, seconds: float, evaluations: int, sign: float = 1.0) -> Status:
+def status_of(title: str, run: Run | Searches, seconds: float, evaluations: int, sign: float = 1.0) -> Status:
     """Return the status of a run; `evaluations` in `seconds` determine the rate."""
     latest = run.latest
     facts = []

@@ -15,6 +15,7 @@ from .arrays import bits
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int, check_target
 from .engines.run import Run
+from .engines.searches import Searches
 from .evaluation.evaluate import NO_LIMITS, Limits
 from .population import checked_tolerance
 from .problem import FGH, Problem
@@ -158,7 +159,9 @@ class Request:
         }
 
     @classmethod
-    def restored(cls, content: Mapping[str, Any], run: Run, fun: Any, max_time: float | None, **given: Any) -> Request:
+    def restored(
+        cls, content: Mapping[str, Any], run: Run | Searches, fun: Any, max_time: float | None, **given: Any
+    ) -> Request:
         """Return the request stored in a checkpoint, with the function or problem that the user passes again.
 
         `given` are arguments of `problem_of` that a checkpoint does not store: `constraints` and `args`.

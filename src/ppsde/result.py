@@ -12,6 +12,7 @@ from scipy.optimize import OptimizeResult
 
 from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
+from .engines.searches import Searches
 from .evaluation.values import Failure
 from .notebook import result_html
 from .population import Population
@@ -24,6 +25,34 @@ REASONS_SHOWN = 3
 
 class Result(OptimizeResult):
     """A `scipy.optimize.OptimizeResult` that prints as a short report."""
+
+    # The fields, for type checkers and editors; docs/results.md explains them.
+    x: np.ndarray
+    variables: dict[str, Any] | None
+    fun: float
+    success: bool
+    status: int
+    message: str
+    limited_by: str | None
+    nfev: int
+    nit: int
+    feasible: bool
+    violation: float
+    maxcv: float
+    constr_violation: dict[str, float]
+    constraints: list[ConstraintReport]
+    x_feasible: np.ndarray | None
+    x_least_violation: np.ndarray | None
+    n_failed: int
+    failures: list[Failure]
+    n_calls: int
+    seconds: float | None
+    eval_seconds_mean: float | None
+    eval_seconds_max: float | None
+    original: OptimizeResult | None
+    history: dict[str, np.ndarray]
+    population: Population | None
+    latest: dict[str, Any]  # in callbacks only
 
     def __repr__(self) -> str:
         with np.printoptions(precision=8, threshold=12, linewidth=100):
@@ -40,8 +69,9 @@ class Result(OptimizeResult):
         ]
         if self.get("n_calls", self.nfev) != self.nfev:
             lines.append(f"  calls        {self.n_calls:,} of the function")
-        if self.get("seconds") is not None:
-            took = times(self.seconds, self.eval_seconds_mean, self.eval_seconds_max)
+        seconds = self.get("seconds")
+        if seconds is not None:
+            took = times(seconds, self.get("eval_seconds_mean"), self.get("eval_seconds_max"))
             lines.append(f"  time         {took}")
         return "\n".join(lines)
 
@@ -109,7 +139,7 @@ class Result(OptimizeResult):
         )
 
     @classmethod
-    def so_far(cls, run: Run, units: Units) -> Result:
+    def so_far(cls, run: Run | Searches, units: Units) -> Result:
         """Return the result so far, for a callback; only the last row of the history is in it, as `latest`."""
         best = units.points(run.best)
         x, f, violation = _point(best, run.task.dimension)

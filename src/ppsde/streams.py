@@ -86,11 +86,13 @@ class JaxStream:
 class Dealt:
     """A stream of numbers that were drawn before: uniform ones (k,) and standard normal ones (m,), in order.
 
-    For an algorithm that draws as many numbers in every generation, whichever part of them it uses.
+    For an algorithm that draws as many numbers in every generation, whichever part of them it uses. Where they do not
+    suffice, numbers come from the stream `more`, if there is one.
     """
 
-    def __init__(self, uniform: Array, normal: Array) -> None:
+    def __init__(self, uniform: Array, normal: Array, more: Stream | None = None) -> None:
         self._left = {"uniform": uniform, "normal": normal}
+        self._more = more
 
     def uniform(self, *shape: int) -> Array:
         """Return the next uniform numbers."""
@@ -103,6 +105,8 @@ class Dealt:
     def _next(self, law: str, shape: tuple[int, ...]) -> Array:
         count, left = math.prod(shape), self._left[law]
         if count > left.shape[0]:
+            if self._more is not None:
+                return getattr(self._more, law)(*shape)
             raise ValueError(f"{count} {law} numbers are asked for, but only {left.shape[0]} are left")
         self._left[law] = left[count:]
         return left[:count].reshape(shape)

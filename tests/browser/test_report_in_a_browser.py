@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from reports.hostile import STRINGS
-from reports.made_up import a_job, a_store
+from reports.made_up import a_job, a_large_store, a_store
 
 from ppsde.experiments import Store
 from ppsde.reports import gather, page
+from ppsde.reports.compare import compare_page, compared, versions
 from ppsde.reports.serving import served
 
 pytestmark = pytest.mark.browser
@@ -59,7 +60,11 @@ class Opened:
 
 
 def written(path: Path, *args: Any, **more: Any) -> str:
-    with Store(a_store(path / "study.db", *args, **more)) as store:
+    return written_from(a_store(path / "study.db", *args, **more), path)
+
+
+def written_from(store_path: Path, path: Path) -> str:
+    with Store(store_path) as store:
         (path / "report.html").write_text(page(gather(store)), encoding="utf-8")
     return (path / "report.html").as_uri()
 
@@ -89,6 +94,80 @@ def test_figures_are_drawn_and_nothing_is_asked_for(browser: Any, address: str, 
         assert stroke not in ("none", paper)
         assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 26)")
         assert opened.complaints == [] and opened.requests == [address]
+
+
+def axe() -> str:
+    """The script of axe-core, the checker of accessibility: `npm install axe-core` in the checkout brings it."""
+    place = Path(os.environ.get("PPSDE_AXE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
+    if not place.is_file():
+        pytest.skip("there is no axe-core; `npm install axe-core` brings it, or PPSDE_AXE names its axe.min.js")
+    return place.read_text(encoding="utf-8")
+
+
+SHAPES = {"wide": (1280, 900, "light"), "dark": (1600, 900, "dark"), "narrow": (390, 800, "light")}
+OUTSIDE = """() => [...document.querySelectorAll('main svg')].flatMap(figure => {
+  const frame = figure.getBoundingClientRect();
+  return [...figure.querySelectorAll('text')].filter(text => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1 ||
+                         box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+  }).map(text => figure.getAttribute('aria-label') + ': ' + text.textContent);
+})"""
+
+
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("changes")
+    with Store(a_store(path / "study.db", ["a", "b"], ["C01", "C02"], 8)) as store:
+        found = [compared(*pair) for pair in versions([store], None, None, None)]
+    (path / "changes.html").write_text(compare_page(found), encoding="utf-8")
+    return (path / "changes.html").as_uri()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("which", ["report", "changes"])
+def test_axe_finds_no_violation(browser: Any, address: str, changes: str, shape: str, which: str) -> None:
+    script = axe()
+    width, height, scheme = SHAPES[shape]
+    address = address if which == "report" else changes
+    more = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "bypass_csp": True}
+    with Opened(browser, address, **more) as opened:
+        opened.page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        opened.page.evaluate(script)
+        found = opened.page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.nodes[0].html])")
+        assert found == []
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("large")
+    return written_from(a_large_store(path / "large.db", runs=2), path)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_label_is_clipped_and_every_figure_has_numbers_on_its_axes(browser: Any, many: str, shape: str) -> None:
+    width, height, scheme = SHAPES[shape]
+    with Opened(browser, many, viewport={"width": width, "height": height}, color_scheme=scheme) as opened:
+        assert opened.page.evaluate(OUTSIDE) == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        figures = opened.page.locator("#problems svg").evaluate_all(
+            "all => all.map(s => [...s.querySelectorAll('text')].map(t => t.textContent))"
+        )
+        numbers = [sum(bool(re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", text)) for text in texts) for texts in figures]
+        assert len(figures) == 56 and min(numbers) >= 4
+        assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_a_large_report_is_small_and_loads_in_a_second(browser: Any, tmp_path: Path) -> None:
+    address = written_from(a_large_store(tmp_path / "large.db"), tmp_path)
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    seconds = []
+    for _ in range(5):  # the best of a few: the machine may be busy
+        with Opened(browser, address) as opened:
+            timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+            seconds.append(opened.page.evaluate(timing) / 1000)
+    assert min(seconds) < 1.0
 
 
 def test_headers_sort_by_click_and_by_keyboard(browser: Any, address: str) -> None:

@@ -105,7 +105,7 @@ def test_a_search_saved_and_loaded_at_every_request_equals_the_unbroken_one(meth
     again = ppsde.Optimizer.load(path)
     assert again.done and again.result.nfev == 407
     for optimizer in (broken, again):
-        assert_same(unbroken._run, optimizer._run)
+        assert_same(unbroken._searches.leading, optimizer._searches.leading)
         assert repr(optimizer.result) == repr(unbroken.result)
 
 

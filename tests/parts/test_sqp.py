@@ -257,6 +257,18 @@ def with_scales(search: LocalSearch, f_scale: float, c_scale: list[float]) -> Lo
     return replace(search, model=replace(search.model, f_scale=np.float64(f_scale), c_scale=np.array(c_scale)))
 
 
+def test_curvature_beyond_all_moves_is_forgotten() -> None:
+    def plain(x: Any) -> Any:
+        return 1.0 * x[0], [], []
+
+    search = learnt(begun(plain, [1.0, 1.0], BOX), points_of(plain, probes(np.ones(2), BOX, 0.125), 0.25), widths(BOX))
+    for change in (1e5, 1e7):  # of the scaled gradient, by a move of 1e-3
+        old = replace(search.model, gradient=search.model.gradient - np.array([2.0 * change, 0.0]))
+        moved = replace(search, model=old, moved=np.array([1e-3, 0.0]))
+        B = learnt(moved, points_of(plain, probes(np.ones(2), BOX, 0.125), 0.25), widths(BOX)).model.B
+        assert B[0, 0] == pytest.approx(change / 1e-3) if change / 1e-3 < 1e9 else B.tolist() == np.eye(2).tolist()
+
+
 def test_residuals_and_merits_by_hand() -> None:
     def plain(x: Any) -> Any:
         return 6 + 0 * x[0], [2 + 0 * x[0], -8 + 0 * x[0]], [-3 + 0 * x[0]]
@@ -295,12 +307,19 @@ def test_multipliers_of_equalities_are_differences_of_their_rows() -> None:
     ],
 )
 def test_the_next_penalty(penalty: float, multiplier: float, missed: float, missed_now: float, expected: float) -> None:
-    found = next_penalty(np.float64(penalty), np.array([0.0, multiplier]), np.float64(missed), np.float64(missed_now))
-    assert found == pytest.approx(expected)
+    numbers = (np.float64(penalty), np.array([0.0, multiplier]), np.float64(missed), np.float64(missed_now))
+    assert next_penalty(*numbers, np.float64(0)) == pytest.approx(expected)
 
 
 def test_the_penalty_without_constraints_falls() -> None:
-    assert next_penalty(np.float64(100.0), np.zeros(0), np.float64(0), np.float64(0)) == pytest.approx(30)
+    zero = np.float64(0)
+    assert next_penalty(np.float64(100.0), np.zeros(0), zero, zero, zero) == pytest.approx(30)
+
+
+def test_constraints_that_are_met_though_not_as_far_inside_as_aimed_at_do_not_raise_the_penalty() -> None:
+    held = np.float64(100.0), np.array([99.5]), np.float64(9e-7), np.float64(1e-6)
+    assert next_penalty(*held, np.float64(1e-10)) == pytest.approx(1000)
+    assert next_penalty(*held, np.float64(1e-6)) == pytest.approx(100)
 
 
 def test_constraints_missed_by_rounding_are_aimed_at_from_farther_inside() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ppsde.experiments.rows import ROW, Row, account_entry, failed_row, job_entr
 from ppsde.experiments.store import new_store
 from ppsde.population import Population
 from ppsde.problem import Units
+from ppsde.suites.named import from_suite
 
 ACCOUNT = {
     "versions": {"ppsde": "0.1.0", "numpy": "2.0.0"},
@@ -102,3 +104,47 @@ def a_store(path: Path, labels: Sequence[str], problems: Sequence[str], runs: in
     with new_store(path) as store:
         store.add_entries(entries_of(labels, problems, runs, **more))
     return path
+
+
+def a_large_store(path: Path, runs: int = 25) -> Path:
+    """A store of 28 problems, 24 of them with a known optimum, and 8 algorithms; some runs infeasible, some failed."""
+    labels = ["pps-sqp", "pps-de", "lshade44", "lshade44-ide", "emag-es", "c2ode", "shade", "my-own-variant-of-de"]
+    known = [("cec2006", f"g{k:02d}", None) for k in range(1, 25)]
+    problems = known + [("cec2017", f"C{k:02d}", 1) for k in range(1, 5)]
+    rng = np.random.default_rng(7)
+    jobs = []
+    for label in labels:
+        for suite, name, instance in problems:
+            problem = from_suite(suite, name, 10 if instance else None, instance)
+            about = {"suite": suite, "name": name}
+            if "version" in problem.properties:
+                about["version"] = problem.properties["version"]
+            size = {"dimension": problem.dimension, "budget": 20_000 * problem.dimension, "record": 100}
+            job = replace(a_job(label, name, runs, instance=instance, **size), problem=about)
+            jobs.append((label, problem, job))
+    with new_store(path) as store:
+        store.add_entries(job_entry(job) for _, _, job in jobs)
+        store.add_entries([plan_entry({"made": "up"}, [(label, job.id) for label, _, job in jobs])[1]])
+        for label, problem, job in jobs:
+            optimum = problem.optimum.value if problem.optimum is not None else 10.0
+            rows = [_towards(job, run, rng, optimum, 1 + labels.index(label)) for run in job.runs]
+            about = {"job": job.id, "finished": 1.79e9 + len(label), "seconds": 20.0 * rng.uniform(1, 3), **ACCOUNT}
+            store.add_entries([*(sealed(ROW, packed(row)) for row in rows), account_entry(about)])
+    return path
+
+
+def _towards(job: Job, run: int, rng: np.random.Generator, optimum: float, place: int) -> Row:
+    """A run whose error falls by powers of ten, the fewer the later the algorithm stands."""
+    if rng.uniform() < 0.002 * place:
+        return failed_row(job.id, run, job.dimension, "every evaluation failed (100); the first with exit status 1")
+    late = np.linspace(1 / job.record, 1, job.record)
+    decades = rng.uniform(2, 26 / place)
+    error = (1 + abs(optimum)) * 10.0 ** (1 - (decades + 1) * np.sqrt(late)) + 1e-12
+    never = rng.uniform() < 0.03 * place
+    violation = np.where(late > rng.uniform(0.02, 0.5), 0.0, 10 ** (1 - 6 * late))
+    violation = np.where(never, 1e-3 + 10 ** (1 - 6 * late), violation)
+    g = np.array([violation[-1] if never else -1.0])
+    made = np.ceil(np.linspace(job.budget / job.record, job.budget, job.record))
+    f = optimum + error
+    record = {"evaluations": made, "f": f, "violation": violation, "feasible_share": late}
+    return an_ended_run(job, run, job.budget, rng.uniform(size=job.dimension), f[-1], violation[-1], g, record)

@@ -13,11 +13,21 @@ from reports.made_up import a_store
 
 from ppsde.experiments import Store
 from ppsde.reports import find, gather
-from ppsde.reports.axes import Scale, objective_scale, pieces, tick, violation_scale
+from ppsde.reports.axes import Scale, objective_scale, pieces, tick, ticks, violation_scale
 from ppsde.reports.curves import Curves
-from ppsde.reports.drawing import Area, Drawing, Line, Marker, Rectangle, Text, svg, svg_file
-from ppsde.reports.figures import Figures, cliques, critical_difference, draw, mean_shares, unused, write_figures
-from ppsde.stats import Nemenyi
+from ppsde.reports.drawing import Area, Drawing, Line, Marker, Rectangle, Text, svg, svg_file, text_width
+from ppsde.reports.figures import (
+    Figures,
+    boxes,
+    cliques,
+    convergence,
+    critical_difference,
+    draw,
+    mean_shares,
+    unused,
+    write_figures,
+)
+from ppsde.stats import Nemenyi, Outcomes
 
 NAMES = ("pps-de", "rival", "third")
 
@@ -46,7 +56,7 @@ def points_of(drawing: Drawing) -> list[tuple[float, float]]:
 def test_there_is_a_figure_of_everything(figures: Figures) -> None:
     assert set(figures.named()) == {
         *("feasibility", "ecdf", "ranks", "critical_difference", "score_tiers"),
-        *("problem_C01", "problem_C02", "problem_C03"),
+        *("problem_C01", "problem_C02", "problem_C03", "boxes_C01", "boxes_C02", "boxes_C03"),
     }
 
 
@@ -75,7 +85,7 @@ def test_an_algorithm_whose_runs_all_failed_has_no_curve_but_a_strip(figures: Fi
 
 def test_svg_files_are_xml_whose_paths_are_numbers(figures: Figures, tmp_path: Path) -> None:
     written = [path for path in write_figures(figures, tmp_path / "figures", NAMES) if path.suffix == ".svg"]
-    assert len(written) == 8
+    assert len(written) == 11
     for path in written:
         root = ElementTree.parse(path).getroot()
         paths = [element.get("d", "") for element in root.iter("{http://www.w3.org/2000/svg}path")]
@@ -87,7 +97,7 @@ def test_svg_files_are_xml_whose_paths_are_numbers(figures: Figures, tmp_path: P
 def test_pdf_files_are_written_where_matplotlib_is_installed(figures: Figures, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     written = [path for path in write_figures(figures, tmp_path, NAMES) if path.suffix == ".pdf"]
-    assert len(written) == 8 and all(path.read_bytes().startswith(b"%PDF") for path in written)
+    assert len(written) == 11 and all(path.read_bytes().startswith(b"%PDF") for path in written)
 
 
 def test_a_path_leads_back_to_its_points() -> None:
@@ -153,10 +163,51 @@ def test_scales_fit_what_is_to_be_drawn() -> None:
 
     assert kind(1, 1000) == "log" and kind(0.0, 500.0, 1e-9) == "log"
     assert kind(5, 6) == "linear" and kind(-5, 6) == "linear" and kind(3, 3) == "linear" and kind(0, 0) == "linear"
-    assert kind(-5000, 200) == "both"
+    assert kind(-5000, 200) == "both" and kind(-6900, -3000) == kind(-30665, -29000) == "linear"
     assert kind(np.inf, np.nan) is None
     assert violation_scale(np.array([0.0, np.inf]), 0, 1) is None
     assert violation_scale(np.array([0.0, 0.5]), 0, 1) == Scale(0.5, 1.5, 0, 1, "zero")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_scale_has_at_least_two_numbers_that_can_be_told_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    centre = rng.choice([-1, 1]) * 10 ** rng.uniform(-6, 6)
+    values = centre + 10 ** rng.uniform(-6, 6) * rng.normal(size=20)
+    for scale in (objective_scale(values, 0, 1), violation_scale(np.abs(values), 0, 1)):
+        assert scale is not None
+        found = ticks(scale)
+        assert 2 <= len(found) <= 9 and len({text for _, text in found}) == len(found)
+        assert all(scale.low <= value <= scale.high for value, _ in found)
+
+
+def test_where_the_optimum_is_known_the_error_is_drawn() -> None:
+    at, f = np.array([10.0, 20.0, 30.0]), np.array([-3000.0, -6900.0, -6961.8])
+    curve = Curves(at, np.stack([f, f, f]), np.zeros((3, 3)), np.ones(3), 3)
+    texts = {item.text for item in convergence("g06", 30, {0: curve}, -6961.81).items if isinstance(item, Text)}
+    assert {"1000", "100", "10"} <= texts and any("f* = -6961.81" in text for text in texts)
+    plain = {item.text for item in convergence("g06", 30, {0: curve}).items if isinstance(item, Text)}
+    assert {"-6000", "-4000"} <= plain
+
+
+def test_boxes_show_quartiles_of_feasible_runs_and_count_the_others() -> None:
+    runs = Outcomes([1.0, 2.0, 3.0, 4.0, 5.0, 0.0], [0, 0, 0, 0, 0, 1.0])
+    drawing = boxes("C01", ("a",), {0: runs})
+    box = next(item for item in drawing.items if isinstance(item, Rectangle))
+    (median,) = [item.x for item in drawing.items if isinstance(item, Marker)]
+    assert box.x < median < box.x + box.width and median == pytest.approx(box.x + box.width / 2)
+    assert any(isinstance(item, Text) and item.text == "5/6" for item in drawing.items)
+    none = boxes("C01", ("a",), {0: Outcomes([1.0], [1.0])}, 0.0)
+    assert any(isinstance(item, Text) and item.text == "no run is feasible" for item in none.items)
+
+
+def test_no_text_is_wider_than_its_frame(figures: Figures) -> None:
+    for name, drawing in figures.named().items():
+        for item in drawing.items:
+            if isinstance(item, Text) and not item.turned:
+                width = text_width(item.text, small=item.small)
+                left = item.x - {"start": 0.0, "middle": width / 2, "end": width}[item.anchor]
+                assert left >= 0 and left + width <= drawing.width + 30, (name, item.text)  # the estimate is generous
 
 
 def test_curves_are_broken_where_there_is_no_value() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,68 @@ def test_missing_and_failed_runs_are_told_and_left_out_of_no_count(tmp_path: Pat
     assert findings.caveats == [
         "Not run: 3 of 24 runs are missing: b on C02, D=10 (3).",
         "3 of 21 finished runs failed; they count as worse than any other.",
+        "Failed 3 times (a; C03, D=10): no luck",
         "Left out of ranks and tests, since not every algorithm has a run there: C02.",
     ]
     assert findings.summaries["C03"]["a"].n_failed == 3 and "b" not in findings.summaries["C02"]
+
+
+def test_an_algorithm_whose_runs_all_failed_is_not_ranked_and_the_reason_is_told_once(tmp_path: Path) -> None:
+    failing = {("mine", problem): "unknown method 'mine'" for problem in PROBLEMS}
+    study, findings = found(tmp_path, ["a", "b", "mine"], PROBLEMS, 3, failing=failing)
+    assert study.ranked == ("a", "b") and study.complete == tuple(PROBLEMS)
+    assert findings.order == ["a", "b"] and "mine" not in findings.headline
+    assert findings.caveats == [
+        "36 of 108 finished runs failed; they count as worse than any other.",
+        "Failed 36 times (mine; 12 problems): unknown method 'mine'",
+        "Every run failed, so not ranked: mine.",
+    ]
+    assert findings.summaries["C01"]["mine"].n_failed == 3
+
+
+def test_marks_are_of_the_corrected_test_against_the_reference(tmp_path: Path) -> None:
+    study, findings = found(tmp_path, ["a", "b"], PROBLEMS[:3], 8)
+    assert findings.reference == "a" and findings.mark("C01", "a") == ""
+    assert [findings.mark(p, "b") for p in study.complete] == ["-"] * 3
+    assert [find(study, "b").mark(p, "a") for p in study.complete] == ["+"] * 3
+    one = findings.comparisons[0]
+    assert (one.problem, one.first, one.second, one.A12, one.effect) == ("C01", "a", "b", 1.0, "large")
+    assert one.adjusted == pytest.approx(3 * one.p)  # three problems, all with the same p
+    (tmp_path / "study.db").unlink()
+    _, few = found(tmp_path, ["a", "b"], PROBLEMS[:12], 4)  # p = 0.029 on each, which twelve problems explain
+    assert {few.mark(p, "b") for p in PROBLEMS} == {"="} and few.wins[0].ties == 12
+    with pytest.raises(ValueError, match="reference must be one of a, b; got 'c'"):
+        find(study, "c")
+
+
+def test_the_optimum_is_known_for_the_suites_of_this_package_alone(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    jobs = [
+        replace(a_job("a", name, 2), problem={"suite": suite, "name": name}, dimension=d, instance=instance)
+        for suite, name, d, instance in [
+            ("cec2006", "g06", 2, None),
+            ("cec2006", "g20", 24, None),  # no point of it is feasible
+            ("engineering", "welded-beam", 4, None),
+            ("cec2017", "C01", 10, 1),
+            ("theirs.py:SUITE", "g07", 10, None),
+        ]
+    ]
+    with new_store(path) as store:
+        store.add_plan({}, [("a", job) for job in jobs])
+    with Store(path) as store:
+        optima = [problem.optimum for problem in gather(store).problems]
+    assert optima[0] == pytest.approx(-6961.81388) and optima[2] == pytest.approx(1.724852, abs=1e-6)
+    assert optima[1] is None and optima[3] is None and optima[4] is None
+
+
+def test_title_date_and_plan_are_told_and_do_not_change(tmp_path: Path) -> None:
+    study, _ = found(tmp_path, ["a", "b"], PROBLEMS[:3], 2)
+    assert study.title == "2 algorithms on 3 problems of cec2017" and study.date == "2001-09-09 01:46 UTC"
+    assert study.plan == (
+        "2 runs of each of 2 algorithms on each of 3 problems of 10 variables, 20,000 evaluations per run, seed 3, "
+        "host engine."
+    )
+    assert study.seconds["C01"] == {"a": 0.5, "b": 0.5}
 
 
 def test_lower_but_infeasible_is_ranked_worse(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_real_study_from_plan_to_report(tmp_path: Path, capsys: pytest.Capture
     assert text.splitlines()[0] in page.replace("&#x27;", "'")
     assert f"written: {tmp_path / 'report.html'}" in text
     assert "welded-beam" in page and "pps-de" in page and "suite engineering" in page
-    assert (tmp_path / "figures" / "problem_welded-beam_D_4.svg").exists()
+    assert (tmp_path / "figures" / "problem_welded-beam.svg").exists()
     assert (tmp_path / "tables" / "paper.tex").exists()
     text = output_of(capsys, "bench", "export", tmp_path / "study.db", "--format", "cec", "-o", tmp_path / "cec")
     assert text == f"written: {tmp_path / 'cec'}, 4 files\n"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.made_up import a_store
+from reports.made_up import a_large_store, a_store
 
 from ppsde.experiments import Store
 from ppsde.reports import find, gather
 from ppsde.reports.figures import draw
-from ppsde.reports.tables import ReportTable, as_csv, as_tex, paper_table, tables, write_tables
+from ppsde.reports.tables import ReportTable, as_csv, as_tex, paper_table, paper_tables, tables, write_tables
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_tables_hold_the_numbers_of_the_store(store: Store, tmp_path: Path) -> N
         f = [r.f for r in store.results() if (r.algorithm, r.problem) == ("a", "C01")]
     findings = find(study)
     found = tables(study, findings, draw(study, findings))
-    written = write_tables(found, paper_table(study, findings), tmp_path / "tables")
+    written = write_tables(found, paper_tables(study, findings), tmp_path / "tables")
     names = {path.name for path in written}
     assert {"paper.tex", "results.csv", "results.tex", "ranks.csv", "pairs.csv", "wins.csv", "scores.csv"} <= names
     with (tmp_path / "tables" / "results.csv").open(newline="") as file:
@@ -45,18 +46,31 @@ def test_the_table_of_the_paper_has_the_best_in_bold_and_feasible_runs(store: St
     with store:
         study = gather(store)
     text = paper_table(study, find(study))
-    lines = text.splitlines()
-    assert lines[0] == r"\begin{tabular}{lrr}" and lines[2] == r"problem & a & b \\"
-    assert lines[4].startswith(r"C01 & \textbf{") and lines[4].count("textbf") == 1
-    assert lines[5] == r" & 3/3 feasible & 0/3 feasible \\"
-    assert r"average rank & 1.000 & 2.000 \\" in lines
+    assert text.startswith("% made by ppsde") and r"\label{tab:results}" in text and r"\caption{Mean and" in text
+    lines = text[text.index(r"\begin{tabular}{lrr}") :].splitlines()
+    assert lines[2] == r"Problem & a & b \\"
+    assert lines[4].startswith(r"C01 & {\boldmath$") and lines[4].count("boldmath") == 1
+    assert lines[4].endswith(r"$$^{\approx}$ \\")  # three runs each prove nothing
+    assert lines[5].startswith(" & ($") and lines[5].endswith(r"$) 0/3 \\")
+    assert r"Average rank & 1.00 & 2.00 \\" in lines and r"$+/\approx/-$ & -- & 0/3/0 \\" in lines
+
+
+def test_errors_are_a_table_where_optima_are_known(tmp_path: Path) -> None:
+    with Store(a_large_store(tmp_path / "large.db", runs=2)) as store:
+        study = gather(store)
+    found = paper_tables(study, find(study, "pps-de"))
+    assert set(found) == {"paper", "paper_errors"}
+    errors = found["paper_errors"]
+    assert errors.count("\n") < 45 and "C01" not in errors and r"g06 & $-6961.8139$ & " in errors
+    assert "better than pps-de" in errors and r"\times10^{" in errors and not re.search(r"\de[+-]", errors)
 
 
 def test_nothing_is_a_command_in_tex() -> None:
-    text = as_tex(ReportTable("t", [r"\input{x}"], [["50% & $1_2^3~#{}"], [1.5], [None], [True]]))
+    text = as_tex(ReportTable("t", [r"\input{x}"], [["50% & $1_2^3~#{}"], [1.5], [None], [True]]), "a_b")
     assert r"\textbackslash{}input\{x\}" in text
     assert r"50\% \& \$1\_2\textasciicircum{}3\textasciitilde{}\#\{\}" in text
-    assert text.splitlines()[5:8] == [r"1.5 \\", r"-- \\", r"yes \\"]
+    assert r"\label{tab:a-b}" in text and r"\caption{T.}" in text
+    assert text.splitlines()[11:14] == [r"$1.5$ \\", r"-- \\", r"yes \\"]
 
 
 @pytest.mark.parametrize("label", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-1+1", "\t=1", "\r=1"])

@@ -13,8 +13,9 @@ that it neither explores nor refines.
         turn; a kind of start that has improved the best point is used again. During the first 100 D evaluations they
         begin at members only. One that comes to an earlier end is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
-        are normalised by the median size of each constraint in its population. Its first turn completes the first
-        population instead.
+        are normalised by the median size of each constraint in its population when the pull began. Every third cycle
+        has no push: the first of them if half of the first population is feasible, so that no infeasible region needs
+        to be crossed, else the third. Its first turn completes the first population instead.
      4  ES, one generation of a matrix adaptation evolution strategy (`parts/matrix_adaptation.py`) that began at the
         best point known or at a member of the better half, in turn; epsilon falls by a tenth per generation.
      5  Each evaluation is taken from the credit of the search that made it, and credited to all by their shares. The
@@ -40,6 +41,7 @@ import numpy as np
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace, when
 from ..checks import check_count, check_range
+from ..parts.handling import RuleOrName, check_rule, first_handling
 from ..parts.matrix_adaptation import Mutation, recombination
 from ..parts.normalising import constraint_sizes, normalised, raw
 from ..parts.repairs import fold
@@ -62,6 +64,7 @@ MEMBER, NEAR, NEW = range(3)  # kinds of starts
 KINDS = (MEMBER, NEW, NEAR)  # in turn
 NARROW = 0.05  # least radius of a local search that begins near the best point
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
+WIDE = 0.5  # feasible share of the first population that needs no push
 CLOSING = 0.9  # factor of ES's epsilon per generation
 
 
@@ -155,6 +158,7 @@ class State:
     generation: Array  # how many were made
     complete: Array  # bool: the first population is evaluated
     sizes: Array  # (m,), of the constraints; violations below are normalised by them
+    wide: Array  # bool: much of the first population is feasible
     de: StateOfDE
     search: LocalSearch
     start: Array  # (d,), where the local search began
@@ -177,17 +181,23 @@ class PPSSQP:
         NP of the differential evolution; a five-hundredth of the budget if None, but from 20 to max(5 D, 40).
     difference
         Distance between a point and the probes of its derivatives, in widths of the box.
+    rule
+        Constraint-handling technique of DE in place of push and pull, a name or your own (see docs/rules.md); None: no
+        other.
     """
 
     needs_constraint_values: ClassVar[bool] = True  # of each constraint, for the local search
 
     population_size: int | None = None
     difference: float = 1e-7
+    rule: RuleOrName | None = None
 
     def __post_init__(self) -> None:
         if self.population_size is not None:
             check_count(self, 8, "population_size")
         check_range(self, 1e-12, 1e-1, "difference")
+        if self.rule is not None:
+            check_rule(self)
 
     def least_evaluations(self, dimension: int) -> int:
         """The smallest budget that the method can use: for a first point, its derivatives and a move."""
@@ -195,7 +205,8 @@ class PPSSQP:
 
     def _de(self, task: Task) -> PPSDE:
         by_budget = min(max(task.max_evaluations // GENERATIONS, 20), max(task.max_evaluations // 10, 8))
-        return PPSDE(population_size=self.population_size or min(by_budget, max(5 * task.dimension, 40)))
+        size = self.population_size or min(by_budget, max(5 * task.dimension, 40))
+        return PPSDE(population_size=size, rule=self.rule)
 
     # A Initialise
 
@@ -211,12 +222,14 @@ class PPSSQP:
         population = normalised(points, sizes, task.tolerance).sorted()
         best = population.take(slice(0, 1))
         no, zero = xp.asarray(False), xp.asarray(0)
+        handling = None if self.rule is None else first_handling(self.rule, population, task)
         return State(
             population=raw(population, task.tolerance),
             generation=zero,
             complete=xp.asarray(asked == n),
             sizes=sizes,
-            de=de.begin(population, population.take(slice(0, n // 2)), best, zero, zero),
+            wide=points.feasible.mean() >= WIDE,
+            de=de.begin(population, population.take(slice(0, n // 2)), best, zero, zero, handling),
             search=replace(LocalSearch.begin(best, task), over=~no),
             start=best.x[0],
             turn=zero,
@@ -234,7 +247,8 @@ class PPSSQP:
         d, trials, offspring = task.dimension, PPSDE().evaluations(state.population.size), offspring_size(task)
         # All numbers are drawn at once, whoever's turn it is, so that no draw depends on values.
         of_de = PPSDE().numbers(state.population.size, d)
-        numbers = Dealt(rng.uniform(4 + 2 * d + of_de), rng.normal(offspring * d + trials))
+        more = None if self.rule is None else rng  # a rule may draw too
+        numbers = Dealt(rng.uniform(4 + 2 * d + of_de), rng.normal(offspring * d + trials), more)
         of_starts, of_cloud, z = numbers.uniform(3 + 2 * d), numbers.uniform(1)[0], numbers.normal(offspring, d)
 
         turns = state.purse.turns(np.array([d + 1.0, trials, offspring]))  # 1
@@ -322,7 +336,9 @@ class PPSSQP:
             missing = completes & ~population.valid
             points = yield Ask(population.x, missing)
             asked, population = missing.sum(), choose(missing, points, population)
-        sizes = constraint_sizes(population)
+        # In the pull, violations of different generations are compared with each other, so their sizes stay.
+        sizes = xp.where(de.stage.pull & state.complete, state.sizes, constraint_sizes(population))
+        wide = xp.where(completes, population.feasible.mean() >= WIDE, state.wide)
 
         def rescaled(points: Population) -> Population:
             return normalised(points, sizes, task.tolerance)
@@ -330,8 +346,13 @@ class PPSSQP:
         population = rescaled(population).sorted()
         first = population.take(slice(0, 1))
         begun = replace(de, population=population, seen=population.take(slice(0, n // 2)), nearest=first)
+        if self.rule is not None:
+            begun = replace(begun, handling=first_handling(self.rule, population, task))
         going = replace(de, population=population, seen=rescaled(de.seen), nearest=rescaled(de.nearest))
         de = when(completes, lambda: begun, going)
+        without_push = ~de.stage.pull & (de.cycle.number % 3 == xp.where(wide, 0, 2))
+        pull = de.stage.begin_pull(de.cycle.age, population)
+        de = replace(de, stage=when(without_push, lambda: pull, de.stage))
 
         if xp is not np or goes:
             left = (task.max_evaluations - state.purse.spent.sum()) * state.purse.prospect(task)
@@ -358,6 +379,7 @@ class PPSSQP:
                 state,
                 complete=state.complete | completes,
                 sizes=sizes,
+                wide=wide,
                 de=de,
                 search=search,
                 agreement=state.agreement.renewed(old, better_rows(old, leader), task),

@@ -27,13 +27,13 @@ SpaceOf = Mapping[str, BaseDistribution]
 class OptunaSampler(BaseSampler):
     """A sampler for `optuna.create_study(sampler=...)`.
 
-    Trials get the points that the method asks for, one after the other. Trials that fail or are pruned have no values
-    for it. When a search is over, another begins with the best trials. Finished trials of a study that is continued are
-    known from the beginning.
+    Trials get points of a search that never waits: where one has to, as with `n_jobs`, another begins beside it, as in
+    `minimize(..., asynchronous=True)`. Trials that fail or are pruned have no values for it, those that never come back
+    do not stop it, and those with parameters of the user's own are known to it. When a search is over, another begins
+    with the best trials. Finished trials of a study that is continued are known from the beginning.
 
-    Random are the parameters of the first trial, those that not all trials have, and those of a trial that begins
-    while all points of a generation are given out and some are not back, which can happen with `n_jobs`. Processes that
-    share a study search each for itself.
+    Random are the parameters of the first trial, and those that not all trials have. Processes that share a study
+    search each for itself.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class OptunaSampler(BaseSampler):
         self._seed, self._searches = seed_from(seed), 0
         self._random = RandomSampler(seed=self._seed % 2**32)
         self._intersection = IntersectionSearchSpace()
-        self._generation: Generation | None = None
+        self._trials: Trials | None = None
         self._lock = threading.Lock()
 
     def reseed_rng(self) -> None:
@@ -84,14 +84,14 @@ class OptunaSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return the parameters of the next point that the method asks for; none if it waits for others."""
+        """Return the parameters of the next point that the method asks for."""
         check_one_direction(study)
         if not search_space:
             return {}
         with self._lock:
-            if self._generation is None or self._generation.over or self._generation.space.kinds != search_space:
-                self._generation = self._begin(study, search_space)
-            return self._generation.give(trial.number)
+            if self._trials is None or self._trials.over or self._trials.space.kinds != search_space:
+                self._trials = self._begin(study, search_space)
+            return self._trials.give(trial.number)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -111,10 +111,10 @@ class OptunaSampler(BaseSampler):
             else:
                 g = constraints_of(trial)
         with self._lock:
-            if self._generation is not None:
-                self._generation.take(trial, f, g)
+            if self._trials is not None:
+                self._trials.take(trial, f, g)
 
-    def _begin(self, study: Study, search_space: SpaceOf) -> Generation:
+    def _begin(self, study: Study, search_space: SpaceOf) -> Trials:
         """Return a new search, with the best trials of the study as known points."""
         space = Space(search_space)
         self._searches += 1
@@ -134,7 +134,7 @@ class OptunaSampler(BaseSampler):
                 known=known if fits else None,
             )
 
-        return Generation(space, search, None if known is None else known.g.shape[1])
+        return Trials(space, search, None if known is None else known.g.shape[1])
 
 
 class Space:
@@ -194,82 +194,74 @@ def _position(kind: BaseDistribution, value: Any) -> float:
     return float(round((value - kind.low) / (kind.step or 1))) if _by_step(kind) else float(value)
 
 
-class Generation:
-    """A search whose points are given to trials one by one; it gets their values when the last is back.
+class Trials:
+    """A search whose points are given to trials one by one, and which gets the values of each when it is back.
 
-    How many constraints there are may be known only when the first trials are back. Until then the search is one
-    without constraints: with the same seed, the first points are the same.
+    How many constraints there are may be known only when the first trial is back. Until then the search is one without
+    constraints: with the same seed, the first points are the same.
     """
 
     def __init__(self, space: Space, search: Callable[[int], Search], n_ineq: int | None) -> None:
         self.space, self._new_search, self._n_ineq = space, search, n_ineq
-        self._search, self._told = search(n_ineq or 0), False
-        self._x = np.empty((0, 0))  # (n, d), the points of the generation
-        self._waiting: list[int] = []  # rows to give out
-        self._given: dict[int, int] = {}  # rows given out, by trial
-        self._values: dict[int, tuple[float, np.ndarray]] = {}  # f and g, by row
-        self._in_vain = 0  # trials that got no point
-        self._ask()
+        self._search = search(n_ineq or 0)
+        self._asked = 0
+        self._waiting: list[np.ndarray] = []  # points that a trial got but did not try
+        self._given: dict[int, np.ndarray] = {}  # points that trials try, by number of the trial
+        self._failed: list[np.ndarray] = []  # before the number of constraints was known
+        self._empty = False  # the search gives out no more points
 
     @property
     def over(self) -> bool:
         """Whether the search wants no more points."""
-        return self._search.done
+        return self._search.done or self._empty
 
     def give(self, trial: int) -> dict[str, Any]:
-        """Return the parameters of the next point, for the trial of that number; none if all are given out.
-
-        Trials that were asked for but never come back must not stop the search: their points are given out again after
-        as many trials in vain as a generation has points.
-        """
+        """Return the parameters of the next point, for the trial of that number; none if the search has no more."""
         if not self._waiting:
-            self._in_vain += 1
-            if self._in_vain <= len(self._x):
+            x = self._search.take()
+            if x is None:
+                self._empty = True
                 return {}
-            self._waiting, self._given, self._in_vain = sorted(self._given.values()), {}, 0
-        row = self._waiting.pop(0)
-        self._given[trial] = row
-        return self.space.params(self._x[row])
+            self._asked += 1
+            self._waiting.append(x)
+        x = self._given[trial] = self._waiting.pop(0)
+        return self.space.params(self._search.to_user(x))
 
     def take(self, trial: FrozenTrial, f: float, g: np.ndarray) -> None:
-        """Store the values of a trial, f = NaN if it has none; a point that was not tried after all waits again."""
-        row = self._given.pop(trial.number, None)
-        if row is None:
+        """Tell the search the values of a trial, f = NaN if it has none."""
+        x = self._given.pop(trial.number, None)
+        if x is None:
             return
-        params = self.space.params(self._x[row])
+        params = self.space.params(self._search.to_user(x))
         if any(trial.params.get(name, value) != value for name, value in params.items()):
-            self._waiting.insert(0, row)  # the user fixed parameters of this trial
-            return
-        if np.isfinite(f):
-            expected = next((len(other) for _, other in self._values.values() if len(other)), self._n_ineq)
-            if expected is not None and len(g) != expected:
-                self._values[row] = np.nan, np.empty(0)
-                self._tell_if_complete()
-                raise ValueError(f"trial {trial.number} has {len(g)} constraints; those before had {expected}")
-            if expected is None:
-                self._n_ineq = len(g)
-        self._values[row] = f, g
-        self._tell_if_complete()
+            self._waiting.insert(0, x)  # the user fixed parameters of this trial
+            own = self.space.point(trial.params)
+            if own is None or not np.isfinite(f):
+                return
+            x = self._search.to_search(own)
+        self._tell(trial, x, f, g)
 
-    def _ask(self) -> None:
-        self._x = self._search.ask() if not self._search.done else np.empty((0, 0))
-        self._waiting, self._in_vain = list(range(len(self._x))), 0
-        self._given, self._values = {}, {}
+    def _tell(self, trial: FrozenTrial, x: np.ndarray, f: float, g: np.ndarray) -> None:
+        if not np.isfinite(f):
+            f = np.nan
+        elif self._n_ineq is None:
+            self._begin_with(len(g))
+        elif len(g) != self._n_ineq:
+            self._search.answer(x, np.nan, g)
+            raise ValueError(f"trial {trial.number} has {len(g)} constraints; those before had {self._n_ineq}")
+        if self._n_ineq is None:
+            self._failed.append(x)
+        else:
+            self._search.answer(x, f, g)
 
-    def _tell_if_complete(self) -> None:
-        if len(self._values) < len(self._x):
-            return
-        n_ineq = self._n_ineq or 0
-        if not self._told and n_ineq:
-            self._search = self._new_search(n_ineq)
-        self._told = True
-        f = np.array([self._values[row][0] for row in range(len(self._x))])
-        g = np.full((len(f), n_ineq), np.nan)
-        for row, (_, constraints) in self._values.items():
-            if len(constraints):
-                g[row] = constraints
-        self._search.tell((f, g, np.empty((len(f), 0))))
-        self._ask()
+    def _begin_with(self, n_ineq: int) -> None:
+        """Begin the search again, as one with so many constraints, and give out the same points."""
+        self._n_ineq = n_ineq
+        self._search = self._new_search(n_ineq)
+        for _ in range(self._asked):
+            self._search.take()
+        for x in self._failed:
+            self._search.answer(x, np.nan, np.empty(0))
 
 
 def known_trials(study: Study, space: Space) -> Population | None:

@@ -16,7 +16,9 @@ MOST_KNOWN = 8  # points that are known before a search: every method's first po
 
 
 class Search:
-    """A search that asks for points (n, d) of the user's variables and then gets their values.
+    """A search that asks for points of the user's variables and then gets their values.
+
+    Either for all points (n, d) that the method wants together, `ask` and `tell`, or one by one, `take` and `answer`.
 
     Parameters
     ----------
@@ -71,3 +73,22 @@ class Search:
     def tell(self, values: FGH) -> None:
         """Continue with the values f (n,), g (n, p) and h (n, q) of these points; NaN where an evaluation failed."""
         self._optimizer.tell(*values)
+
+    def take(self) -> np.ndarray | None:
+        """Return one more point (d,) to evaluate, in the variables of the search; None if the budget allows none."""
+        points = np.empty((0, 0)) if self.done else self._optimizer.ask(1)
+        return points[0] if len(points) else None
+
+    def to_user(self, x: np.ndarray) -> np.ndarray:
+        """Return a point (d,) of the search in the user's variables."""
+        point: np.ndarray = self._variables.to_user(x[None])[0]
+        return point
+
+    def to_search(self, x: np.ndarray) -> np.ndarray:
+        """Return a point (d,) of the user's in the variables of the search."""
+        point: np.ndarray = self._variables.to_search(x[None])[0]
+        return point
+
+    def answer(self, x: np.ndarray, f: float, g: np.ndarray) -> None:
+        """Continue with the values f and g (p,) of a point (d,) of the search, f = NaN if its evaluation failed."""
+        self._optimizer.tell(x, f, g if np.isfinite(f) else None, None)

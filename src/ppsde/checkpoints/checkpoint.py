@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..engines.run import Run
+from ..engines.searches import Searches
 from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
 from ..files import sweep
@@ -23,7 +24,7 @@ from ..population import Population, checked_tolerance
 from . import state_file
 from .journal import Journal, NotedRows
 from .state_file import MAGIC, CheckpointError
-from .state_tree import described, flatten, rebuild, restored
+from .state_tree import described, described_searches, flatten, rebuild, restored, restored_searches
 
 KIND = "run"  # written into the file, to tell it from those of `Optimizer.save`
 MISFITS = 10  # a function is another one if so many values have other numbers of constraints, and none has the same
@@ -38,7 +39,7 @@ class CheckpointWarning(UserWarning):
 class Stored:
     """The contents of a checkpoint."""
 
-    run: Run
+    run: Run | Searches
     checkpoint: Checkpoint  # open, for the resumed run
     about: dict[str, Any]  # the request, as `Request.stored` returned it
     costs: dict[str, Any]  # the fields of `Costs`, not checked yet
@@ -66,7 +67,7 @@ class Checkpoint:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        run: Run,
+        run: Run | Searches,
         *,
         about: Mapping[str, Any] = MappingProxyType({}),
         every: float = 0.0,
@@ -136,12 +137,16 @@ class Checkpoint:
         """Return the rows of a request that finished before the run was resumed."""
         return self._known.get(request, _NOTHING)
 
+    def events(self) -> list[tuple[int, Noted]]:
+        """Return number and entry of each point that was asked for or answered before the run was resumed, in order."""
+        return [(number, noted) for rows in self._known.values() for number, noted in rows.items()]
+
     def note(self, request: int, row: int, noted: Noted) -> None:
         """Store one finished row of a request in the journal. A full disk is a warning, not the end of the run."""
         new = [(request, row, noted)]
         self._noted, self._empty = max(self._noted, request), False
         if self._doubted is not None:
-            if _misfits(noted, self._doubted):
+            if _misfits(noted, self._doubted) or (self._held and noted.status not in (OK, INVALID)):
                 self._held += new
                 return
             if noted.status in (OK, INVALID):
@@ -154,7 +159,7 @@ class Checkpoint:
 
     def write(
         self,
-        run: Run,
+        run: Run | Searches,
         failures: Sequence[Failure] = (),
         costs: Costs = NO_COSTS,
         *,
@@ -165,10 +170,11 @@ class Checkpoint:
         Called each time the run was supplied with values. A full disk is a warning, not the end of the run.
         `CheckpointError` if the function seems to be another one than before.
         """
-        if self._doubted is not None and len(self._held) >= MISFITS:
+        misfits = sum(_misfits(noted, self._doubted) for _, _, noted in self._held) if self._doubted is not None else 0
+        if self._doubted is not None and misfits >= MISFITS:
             form = f"{self._doubted.g.shape[1]} inequalities and {self._doubted.h.shape[1]} equalities"
             raise CheckpointError(
-                f"{self.path}: it belongs to another function, it seems: {len(self._held)} points evaluated now do not "
+                f"{self.path}: it belongs to another function, it seems: {misfits} points evaluated now do not "
                 f"have the {form} of its points; none of them was stored"
             )
         if self._held and run.wanted is not None:
@@ -209,13 +215,13 @@ class Checkpoint:
                 self._journal_path.unlink()
         self.close()
 
-    def _store(self, run: Run, failures: Sequence[Failure], costs: Costs) -> None:
+    def _store(self, run: Run | Searches, failures: Sequence[Failure], costs: Costs) -> None:
         arrays: dict[str, np.ndarray] = {}
         content = {
             "kind": KIND,
             "about": {key: flatten(value, f"about.{key}", arrays, {}) for key, value in self._about.items()},
             "account": {key: flatten(value, f"account.{key}", arrays, {}) for key, value in vars(costs).items()},
-            **described(run.snapshot(), arrays),
+            **_described(run, arrays),
         }
         _flatten_failures(failures, arrays)
         digest = state_file.write(self.path, content, arrays)
@@ -237,7 +243,7 @@ class Checkpoint:
 
 def peek(
     path: str | os.PathLike[str], method: Any = None, options: Mapping[str, Any] | None = None
-) -> tuple[Run, dict[str, Any]]:
+) -> tuple[Run | Searches, dict[str, Any]]:
     """Return the run in a checkpoint and its request as plain data, without a lock: the checkpoint may be in use."""
     found = state_file.read(Path(path))
     with state_file.naming(Path(path)):
@@ -259,13 +265,20 @@ def _misfits(noted: Noted, point: Population) -> bool:
 
 def _contents(
     found: state_file.Contents, method: Any, options: Mapping[str, Any] | None
-) -> tuple[Run, dict[str, Any], dict[str, Any], list[Failure]]:
+) -> tuple[Run | Searches, dict[str, Any], dict[str, Any], list[Failure]]:
     content = found.content
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CheckpointError("it does not hold a run of minimize")
     about, costs = (_rebuilt(content.get(name), found.arrays) for name in ("about", "account"))
-    run = restored(content, found.arrays, method, options)
+    several = "searches" in content
+    run = (restored_searches if several else restored)(content, found.arrays, method, options)
     return run, about, costs, _rebuild_failures(found.arrays, run.task.dimension)
+
+
+def _described(run: Run | Searches, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    if isinstance(run, Searches):
+        return described_searches(run.snapshot(), arrays)
+    return described(run.snapshot(), arrays)
 
 
 def _rebuilt(described: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:

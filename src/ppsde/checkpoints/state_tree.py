@@ -21,6 +21,7 @@ import numpy as np
 from ..algorithm import Algorithm, Ask, Task
 from ..algorithms import ALGORITHMS
 from ..engines.run import Run, Snapshot
+from ..engines.searches import ALONE, EARLY, LATE, NOBODY, Searches, SearchesSnapshot, StrandSnapshot
 from ..lookup import is_of_a_file, place_in
 from ..parts.handling import RULES, handling_of, parsed
 from ..population import Population, checked_tolerance, evaluated
@@ -211,6 +212,36 @@ def restored(
     return run
 
 
+def described_searches(snapshot: SearchesSnapshot, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return several runs on one budget as plain JSON: the first as a run, and beside it all else."""
+    first, *others = snapshot.runs
+    content = described(first, arrays)
+    algorithm: Any = first.algorithm
+    alone = tuple(replace(other, algorithm=None) for other in others)  # type: ignore[arg-type]
+    classes = {**_classes(algorithm, _name_of(algorithm)), **_SHARED}
+    return {**content, "searches": flatten(replace(snapshot, runs=alone), "searches", arrays, classes)}
+
+
+def restored_searches(
+    content: Any, arrays: Mapping[str, np.ndarray], method: Any = None, options: Mapping[str, Any] | None = None
+) -> Searches:
+    """Return the runs of a description by `described_searches`; `CheckpointError` if they cannot be some."""
+    first = restored(content, arrays, method, options)
+    classes = {**_classes(first.algorithm, _name_of(first.algorithm)), **_SHARED}
+    snapshot = rebuild(content.get("searches"), arrays, classes)
+    if not isinstance(snapshot, SearchesSnapshot) or type(snapshot.runs) is not tuple:
+        raise CheckpointError("it does not describe several runs")
+    runs = [first]
+    for other in snapshot.runs:
+        _check(other)
+        try:
+            runs.append(Run.restored(replace(other, algorithm=first.algorithm)))
+        except Exception as error:
+            raise CheckpointError(f"a run cannot go on from here: {type(error).__name__}: {error}") from error
+    _check_searches(snapshot, runs)
+    return Searches.restored(snapshot, runs)
+
+
 def _made_with() -> dict[str, str]:
     from .. import __version__
 
@@ -368,6 +399,56 @@ def _check(snapshot: Any) -> None:
         raise CheckpointError("the history does not fit the state")
     for values in snapshot.given if type(snapshot.given) is tuple else (None,):
         _check_values(values, None)
+
+
+_SHARED = {class_name(kind): kind for kind in (SearchesSnapshot, StrandSnapshot)}
+
+
+def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:
+    """Raise `CheckpointError` if no search could have made this snapshot, as far as can be seen."""
+    for name in ("budget", "begun", "asked", "requests", "evaluations", "failed", "number"):
+        value = getattr(snapshot, name)
+        if type(value) is not int or not 0 <= value < _WORD:
+            raise CheckpointError(f"{name} must be a whole number from 0 to 2**64 - 1")
+    d = runs[0].task.dimension
+    if any(run.task.dimension != d for run in runs) or not (
+        type(snapshot.looked) is type(snapshot.due) is type(snapshot.converged) is bool
+    ):
+        raise CheckpointError("its runs do not belong together")
+    if type(snapshot.guest) is not int or not NOBODY <= snapshot.guest < len(runs):
+        raise CheckpointError("the run that began with the user's points is none of its runs")
+    counts = _check_points(snapshot.best, "best", d, 1, None)
+    _check_points(snapshot.injected, "injected", d, None, counts)
+    if type(snapshot.strands) is not tuple or len(snapshot.strands) != len(runs):
+        raise CheckpointError("it must have the answers to each run")
+    sizes = [0 if run.wanted is None else len(run.wanted) for run in runs]
+    for strand, n in zip(snapshot.strands, sizes, strict=True):
+        if not isinstance(strand, StrandSnapshot) or type(strand.waited) is not int or strand.waited < 0:
+            raise CheckpointError("it must have the answers to each run")
+        for mask in (strand.given, strand.known):
+            if type(mask) is not np.ndarray or mask.dtype != bool or mask.shape != (n,):
+                raise CheckpointError("the answers do not fit the points that a run asked for")
+        _check_values((strand.f, strand.g, strand.h), n)
+        _check_values((strand.early_f, strand.early_g, strand.early_h), len(np.atleast_1d(strand.early_x)))
+        if type(strand.looked_ahead) is not bool or not all(
+            _is_array(x, (None, d)) for x in (strand.ahead, strand.early_x)
+        ):
+            raise CheckpointError("the points that a run may want do not fit it")
+    numbers, places, k = snapshot.numbers, snapshot.places, np.size(snapshot.numbers)
+    for array, shape in ((numbers, (k,)), (places, (k, 2))):
+        if type(array) is not np.ndarray or array.dtype != np.int64 or array.shape != shape:
+            raise CheckpointError("the points that are out must have numbers and places")
+    if not _is_array(snapshot.x, (k, d)) or len(set(numbers.tolist())) != k or not np.all(numbers < snapshot.asked):
+        raise CheckpointError("the points that are out do not fit their numbers")
+    for place, row in places.tolist():
+        of_nobody = place == NOBODY and row in (LATE, ALONE)
+        if not of_nobody and not (0 <= place < len(runs) and (row == EARLY or 0 <= row < sizes[place])):
+            raise CheckpointError("a point that is out belongs to no run")
+    columns, rows = snapshot.columns, snapshot.rows
+    if type(columns) is not tuple or not all(isinstance(name, str) for name in columns):
+        raise CheckpointError("the columns of the history must be names")
+    if rows is not None and not _is_array(rows, (None, len(columns))):
+        raise CheckpointError("the history does not fit its columns")
 
 
 def _check_values(values: Any, n: int | None) -> tuple[int, int]:

@@ -235,6 +235,10 @@ def add_report(tasks: Any) -> None:
     )
     task.add_argument("store", type=Path, metavar="STORE")
     task.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the page (default: STORE.html)")
+    task.add_argument("--title", metavar="TEXT", help="of the page (default: made of the algorithms and problems)")
+    task.add_argument(
+        "--reference", metavar="NAME", help="the algorithm that others are marked against (default: the best ranked)"
+    )
     task.add_argument("--figures", type=Path, metavar="DIR", help="figures as SVG, and PDF with matplotlib")
     task.add_argument("--tables", type=Path, metavar="DIR", help="tables as CSV and LaTeX")
     task.add_argument("--plan", type=whole, metavar="N", help="only the N-th plan that was run into it")
@@ -249,15 +253,15 @@ def report(arguments: Namespace) -> int:
     from ..reports.findings import find
     from ..reports.page import assemble
     from ..reports.study import gather
-    from ..reports.tables import paper_table, tables, write_tables
+    from ..reports.tables import paper_tables, tables, write_tables
 
     output = arguments.output or arguments.store.with_suffix(".html")
     if arguments.output is None and output == arguments.store:
         raise ValueError(f"the store is called {arguments.store}; give -o, the page to write")
     refuse_foreign(output, "html")
     with Store(arguments.store) as store:
-        study = gather(store, arguments.plan)
-    findings = find(study)
+        study = gather(store, arguments.plan, arguments.title)
+    findings = find(study, arguments.reference)
     figures = draw(study, findings)
     found = tables(study, findings, figures)
     compared = published.section(published.comparisons(study))
@@ -270,6 +274,6 @@ def report(arguments: Namespace) -> int:
         written = write_figures(figures, arguments.figures, study.algorithms)
         print(f"written: {arguments.figures}, {len(written)} figures")
     if arguments.tables is not None:
-        written = write_tables(found, paper_table(study, findings), arguments.tables)
+        written = write_tables(found, paper_tables(study, findings), arguments.tables)
         print(f"written: {arguments.tables}, {len(written)} tables")
     return exit_status.FOUND

@@ -77,15 +77,15 @@ def _bash(words: dict[tuple[str, ...], list[str]]) -> str:
     )
     return f"""# bash completion of ppsde
 _ppsde() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" path="" words="" word
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" at="" words="" word
   case "$previous" in
 {values}
   esac
   if [ -z "$words" ]; then
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-      case "{_commands(words)}" in *"|$path${{path:+ }}$word|"*) path="$path${{path:+ }}$word" ;; esac
+    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
+      case "{_commands(words)}" in *"|$at${{at:+ }}$word|"*) at="$at${{at:+ }}$word" ;; esac
     done
-    case "$path" in
+    case "$at" in
 {commands}
     esac
   fi
@@ -103,7 +103,9 @@ def _quoted(words: list[str]) -> str:
 
 
 def _zsh(words: dict[tuple[str, ...], list[str]]) -> str:
-    return f"autoload -U +X bashcompinit && bashcompinit\n{_bash(words)}"
+    return f"""(( $+functions[compdef] )) || {{ autoload -U compinit && compinit }}
+autoload -U +X bashcompinit && bashcompinit
+{_bash(words)}"""
 
 
 def _fish(words: dict[tuple[str, ...], list[str]]) -> str:

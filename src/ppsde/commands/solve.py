@@ -38,7 +38,7 @@ PICTURES = (".png", ".svg", ".pdf")
 ON_FAILURE = "penalise"  # unless given
 FIXED = (
     *("max_evaluations", "seed", "target", "tol"),
-    *("eval_timeout", "on_failure", "checkpoint"),
+    *("eval_timeout", "on_failure", "checkpoint", "asynchronous"),
 )  # in a checkpoint
 REASONS_SHOWN = 3  # of failures, on the terminal
 FAILURES_WRITTEN = 100  # in the JSON file
@@ -58,6 +58,7 @@ def add(group: Any) -> None:
         "ppsde solve engineering:welded-beam --json - --quiet | jq .fun",
         "ppsde solve cec2017:C05 --dimension 30 --method pps-de --option pbest=8",
         "ppsde solve beam.py:problem --workers 4 --eval-timeout 60 --on-failure retry:1",
+        "ppsde solve beam.py:problem --workers 8 --asynchronous",
         "ppsde solve beam.py:problem --checkpoint beam.ppsde",
         "ppsde solve beam.py:problem --resume beam.ppsde --workers 4",
     )
@@ -83,6 +84,9 @@ def add(group: Any) -> None:
     parser.add_argument("--dimension", type=whole, metavar="D", help="number of variables, of a suite's problem")
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
     parser.add_argument("--workers", type=whole, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
+    parser.add_argument(
+        "--asynchronous", action="store_true", help="give every worker a point as soon as it is free; none waits"
+    )
     parser.add_argument("--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds")
     parser.add_argument("--on-failure", metavar="WHAT", help=f"penalise, retry:N or raise (default: {ON_FAILURE})")
     parser.add_argument("--max-time", type=float, metavar="S", help="stop after S seconds")
@@ -166,7 +170,7 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
         seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
         return {"method": arguments.method or DEFAULT, "options": settings_of(arguments.option), "seed": seed}
     for name in FIXED:
-        if getattr(arguments, name) not in (None, []):
+        if getattr(arguments, name) not in (None, [], False):
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
     method, rule = _own_code(arguments)
     run, facts = peek(arguments.resume, method, rule)
@@ -209,6 +213,7 @@ def _result(arguments: Namespace, problem: Any, about: dict[str, Any]) -> Any:
         eval_timeout=arguments.eval_timeout,
         on_failure=arguments.on_failure or ON_FAILURE,
         checkpoint=arguments.checkpoint,
+        asynchronous=arguments.asynchronous,
         **common,
     )
 

@@ -34,6 +34,7 @@ TracedValues = Callable[
 LARGEST_BATCH = 2**32  # bytes that one call on a GPU may use, about; more runs need several calls
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
 SIDE_BY_SIDE = 700  # runs that one call on a GPU does in parallel: 28 problems 25 times
+SEARCHED = 1.0 - 1e-10  # share of a tolerance within which is searched: the host, which judges, rounds differently
 IN_A_ROW = 8  # runs that one call on a CPU does one after another, at most
 
 # Without autotuning, a program is the same in every process, bit for bit, and compiles faster; the matrix products here
@@ -90,7 +91,7 @@ class Program:
             number, lower, upper, run = row
             evaluate = together or one_of(values, number)
             traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
-            tolerance = jax.numpy.asarray(tolerances_of(problems))[number]
+            tolerance = jax.numpy.asarray(SEARCHED * tolerances_of(problems))[number]
             return traced(lower, upper, jax.random.fold_in(key, run), tolerance)
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
@@ -181,7 +182,7 @@ def run_alone(
     with float64():
         evaluate = one_of(values_of([problem], algorithm), 0)
         run = run_of(algorithm, evaluate, task.max_evaluations, record, task.x0, True, task.tol, target)
-        arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0), task.tolerance
+        arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0), SEARCHED * task.tolerance
         with remembered():
             call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
         found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
@@ -398,7 +399,7 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
 
     def values(problem: Problem, widths: Sequence[int], x: Array) -> Any:
         f, g, h = traced_values(problem, x)
-        points = evaluated(x, f, g, h, problem.tolerance)
+        points = evaluated(x, f, g, h, SEARCHED * problem.tolerance)
         return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
 
     widths = [0, 0]

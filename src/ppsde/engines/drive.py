@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -11,12 +12,17 @@ from math import inf
 from time import monotonic
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..evaluation import evaluator_for
 from ..evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs, Evaluate, Hopeless, Limits
-from ..evaluation.values import EvaluationError, EvaluatorLost, Failure, Noted
+from ..evaluation.values import ASKED, EvaluationError, EvaluatorLost, Failure, Noted, Values
 from ..problem import Problem
 from .ending import ERROR, FAILED, INTERRUPTED, STOPPED, TIME_UP, Ending
 from .run import Run
+from .searches import Searches
+
+BEGUN = Noted(np.nan, np.empty(0), np.empty(0), 0.0, ASKED)  # the entry of a point whose evaluation begins
 
 
 class Log(Protocol):
@@ -25,10 +31,13 @@ class Log(Protocol):
     def known(self, request: int) -> Mapping[int, Noted]:
         """Return the rows of a request that finished before the run was resumed."""
 
+    def events(self) -> Sequence[tuple[int, Noted]]:
+        """Return number and entry of each point that was asked for or answered before the run was resumed, in order."""
+
     def note(self, request: int, row: int, noted: Noted) -> None:
         """Store one finished row of a request."""
 
-    def write(self, run: Run, failures: Sequence[Failure], costs: Costs, *, now: bool = False) -> bool:
+    def write(self, run: Run | Searches, failures: Sequence[Failure], costs: Costs, *, now: bool = False) -> bool:
         """Store the run if it is time to, or if `now`; return whether it was stored."""
 
 
@@ -40,8 +49,16 @@ class TimeIsUp(Exception):
     """Raised when the run has used its `max_time`."""
 
 
+class Over(Exception):
+    """Raised when a search is done while points are still evaluated."""
+
+
+class Stopped(Exception):
+    """Raised when the callback has asked to stop."""
+
+
 def drive(
-    run: Run,
+    run: Run | Searches,
     problem: Problem,
     limits: Limits = NO_LIMITS,
     *,
@@ -56,7 +73,8 @@ def drive(
 
     Parameters
     ----------
-    run : Run
+    run : Run or Searches
+        The points of `Searches` are evaluated one by one, as workers become free.
     problem : Problem
         Its function takes points of the searched box, `Request.searched`.
     limits : Limits
@@ -95,7 +113,8 @@ def drive(
             return _ending(run, problem, evaluate, status, monotonic() - began)
 
         try:
-            status = _loop(run, evaluate, check, after_generation, log)
+            loop = _stream if isinstance(run, Searches) else _loop
+            status = loop(run, evaluate, check, after_generation, log)  # type: ignore[arg-type]
             if log is not None:
                 log.write(run, evaluate.failures, evaluate.costs(), now=True)
         except EvaluationError as error:
@@ -150,7 +169,72 @@ def _loop(
     return None
 
 
-def _ending(run: Run, problem: Problem, evaluate: Evaluate, status: int | None, seconds: float) -> Ending:
+def _stream(
+    run: Searches,
+    evaluate: Evaluate,
+    check: Callable[[], None],
+    after_generation: Callable[[], Any] | None,
+    log: Log | None,
+) -> int | None:
+    """Answer points one by one until the search ends; return the status, or None if the search itself is over."""
+    _replay(run, evaluate, log)
+    again = deque(run.points_out())  # their evaluations ended with the process that began them
+    generation = run.completed, run.state is None
+
+    def more(free: int) -> list[tuple[int, np.ndarray]]:
+        if run.done:
+            raise Over
+        old = [again.popleft() for _ in range(min(free, len(again)))]
+        first = run.requests
+        new = run.take(free - len(old))
+        if log is not None:
+            for k, (number, _) in enumerate(new):
+                log.note(first + k, number, BEGUN)
+        return old + new
+
+    def finished(number: int, values: Values) -> None:
+        nonlocal generation
+        if log is not None:
+            log.note(run.requests, number, values.noted(0))
+        run.answer(number, *values.row(0))
+        if log is not None:
+            log.write(run, evaluate.failures, evaluate.costs())
+        if after_generation is not None and generation != (run.completed, run.state is None):
+            generation = run.completed, run.state is None
+            try:
+                if after_generation() is True:
+                    raise Stopped
+            except StopIteration:
+                raise Stopped from None
+
+    try:
+        check()
+        if not run.done:
+            evaluate.stream(more, finished, check=check)
+    except Over:
+        return None
+    except Stopped:
+        return STOPPED
+    except Interrupted:
+        return INTERRUPTED
+    except TimeIsUp:
+        return TIME_UP
+    return None
+
+
+def _replay(run: Searches, evaluate: Evaluate, log: Log | None) -> None:
+    """Give out and answer the points of the journal, in their order."""
+    for number, noted in () if log is None else log.events():
+        if noted.status == ASKED:
+            taken = run.take(1)
+            if [number] != [name for name, _ in taken]:
+                raise ValueError(f"the journal asks for point {number}, the run for {taken}")
+        else:
+            x = dict(run.points_out())[number]
+            run.answer(number, *evaluate.restore(x, noted).row(0))
+
+
+def _ending(run: Run | Searches, problem: Problem, evaluate: Evaluate, status: int | None, seconds: float) -> Ending:
     """Return the ending of a run, including the points evaluated in a request that is not complete."""
     mean, longest = evaluate.seconds_each()
     return run.ending(

@@ -103,7 +103,7 @@ class Run:
             best=best,
             best_member=self.best_member,
             columns=self._columns,
-            rows=self._table(),
+            rows=self.table,
             given=tuple(self._supplied),
             target=self.target,
             x0_values=self.x0_values,
@@ -130,6 +130,7 @@ class Run:
         self.best: Population | None = snapshot.best  # one row: the best point ever evaluated
         self.best_member: Population | None = snapshot.best_member  # one row: the best that ever was in a population
         self.wanted: np.ndarray | None = None  # (n, d)
+        self.allowance: int | None = None  # its evaluations in all, from the next generation on; None: as in the task
         self._attempt = snapshot.attempt
         self._request = np.empty((0, 0))  # (n, d), all points of the current request
         self._rows = np.empty(0, int)  # the rows of it that are in `wanted`
@@ -210,7 +211,7 @@ class Run:
     @property
     def history(self) -> dict[str, np.ndarray]:
         """Columns with a row for the start and for each completed generation."""
-        return {name: column.copy() for name, column in zip(self._columns, self._table().T, strict=True)}
+        return {name: column.copy() for name, column in zip(self._columns, self.table.T, strict=True)}
 
     @property
     def answer(self) -> Population | None:
@@ -248,8 +249,14 @@ class Run:
         """The last row of the history, by column."""
         return dict(zip(self._columns, self._recorded[len(self._recorded) - len(self._columns) :], strict=True))
 
-    def _table(self) -> np.ndarray:
-        """Return the history as an array (generations, columns)."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the history."""
+        return self._columns
+
+    @property
+    def table(self) -> np.ndarray:
+        """The history as an array (generations, columns)."""
         return np.array(self._recorded).reshape(self._recorded_rows, len(self._columns))
 
     @property
@@ -314,6 +321,8 @@ class Run:
         """Begin a generation, or another attempt at the first population."""
         self._at_start_of_generation = (self.requests, self.evaluations, self.failed, self.best)
         self._supplied: list[FGH] = []
+        if self.allowance is not None:
+            self.task = replace(self.task, max_evaluations=self.allowance)
         rng = NumpyStream(self.seed, self.run, self.generation, self._attempt if self.state is None else 0)
         if self.state is None:
             self._coroutine = self.algorithm.start(self.task, rng)

@@ -72,7 +72,7 @@ def evaluator_for(
     if isinstance(workers, Executor):
         from .remote import by_executor
 
-        return by_executor(workers, task, size, end)
+        return by_executor(workers, task, size, end, at_once)
     from .remote import Mapped
 
     return Mapped(workers, task, size, end)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
@@ -13,6 +15,7 @@ import numpy as np
 
 from ..checks import check_int, check_seconds
 from ..population import Population, evaluated
+from .arrivals import Arrivals, More, Store
 from .local import Check, Evaluator, no_check
 from .values import EvaluationError, Failure, Noted, Values
 
@@ -223,6 +226,47 @@ class Evaluate:
             self._count(values, portion)
         self.unfinished = None
         return values
+
+    def stream(self, more: More, finished: Callable[[int, Values], None], *, check: Check = no_check) -> None:
+        """Evaluate points one by one, as many at a time as there are workers, while `more` returns some.
+
+        `more(free)` returns number and point of up to so many points. `finished(number, values)` gets the values of one
+        point, which has finished and will not be retried. `check()` is called between evaluations. All may raise.
+        """
+        attempts: Counter[int] = Counter()
+
+        def arrived(number: int, x: np.ndarray, store: Store) -> bool:
+            values = Values(x[None], self._counts, self._seen, check=check)
+            store(values)
+            attempts[number] += 1
+            if self._judged(values) and attempts[number] <= self._retries:
+                return True
+            del attempts[number]
+            self._finish(values)
+            finished(number, values)
+            return False
+
+        self._evaluator.stream(Arrivals(more, arrived), check)
+
+    def restore(self, x: np.ndarray, noted: Noted) -> Values:
+        """Return the values of one point (d,) from a journal, and count it."""
+        values = Values(x[None], self._counts, self._seen)
+        values.restore(0, noted)
+        self._judged(values)
+        self._earlier_calls += 1
+        self._finish(values)
+        return values
+
+    def _judged(self, values: Values) -> bool:
+        """Learn the numbers of constraints from the values of one point; return whether it failed."""
+        values.judge()
+        self._counts, self._seen = values.counts, values.seen
+        return bool(values.failures)
+
+    def _finish(self, values: Values) -> None:
+        """Count one point; the run itself knows whether there is hope."""
+        with suppress(Hopeless):
+            self._count(values, range(1))
 
     def unfinished_points(self, tolerance: float) -> Population | None:
         """Return the points evaluated in a request that is not complete: not seen by the algorithm, but counted."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..returned import MalformedValue, row_values
+from .arrivals import Arrivals
 from .values import MALFORMED, Values
 
 Check = Callable[[], None]
@@ -37,6 +38,17 @@ class Evaluator(ABC):
         `check()` is called between evaluations, and every tenth of a second while this process waits. Exceptions that
         it or `values` raises pass through, and evaluations that still run elsewhere are abandoned.
         """
+
+    def stream(self, arrivals: Arrivals, check: Check = no_check) -> None:
+        """Evaluate points one by one while `arrivals` has some, and store the values of each when it has finished.
+
+        No worker waits for another. What is raised passes through, as from `submit`.
+        """
+        while numbers := arrivals.begin(1):
+            for number in numbers:
+                values = Values(arrivals.x[numbers], apart=True)
+                self.submit(values, [0], check)
+                arrivals.merge([number], values)
 
     def close(self) -> None:  # noqa: B027  # most have nothing to close
         """End the processes and threads that the evaluator started."""

@@ -7,11 +7,12 @@ import select
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
+from .arrivals import Arrivals
 from .channel import Channel, Stray
 from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .supervisor import READY, Supervisor, exit_in_words
@@ -79,13 +80,33 @@ class Pool(Evaluator):
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
         """Evaluate rows in the workers; if anything is raised, all busy workers are killed."""
         size = -(-len(rows) // (self._max_workers * CHUNKS_PER_WORKER)) if self._in_chunks else 1
-        request = _Request(values, deque(map(tuple, chunks(rows, size))))
+        self._serve(_Request(values, deque(map(tuple, chunks(rows, size)))), check)
+
+    def stream(self, arrivals: Arrivals, check: Check = no_check) -> None:
+        """Evaluate a point in each worker that is free; if anything is raised, all busy workers are killed."""
+        request = _Request(arrivals, deque())
+
+        def fill() -> None:
+            free = self._max_workers - self._busy - len(request.tasks)
+            request.tasks.extend((number,) for number in arrivals.begin(free))
+
+        self._serve(request, check, fill)
+
+    @property
+    def _busy(self) -> int:
+        """How many workers have a task."""
+        return sum(worker.task is not None for worker in self._workers.values())
+
+    def _serve(self, request: _Request, check: Check, fill: Callable[[], None] = no_check) -> None:
+        """Have the tasks of a request done, with those that `fill` adds whenever workers may have become free."""
         try:
-            while request.tasks or any(worker.task is not None for worker in self._workers.values()):
+            fill()
+            while request.tasks or self._busy:
                 check()
                 self._assign_tasks(request)
                 self._listen(request)
                 self._kill_overdue(request)
+                fill()
         except BaseException:
             self._discard_busy()
             raise
@@ -290,9 +311,9 @@ class Pool(Evaluator):
 
 
 class _Request:
-    """One call of `submit`: the tasks that no worker has yet, and where their values are stored."""
+    """One call of `submit` or `stream`: the tasks that no worker has yet, and where their values are stored."""
 
-    def __init__(self, values: Values, tasks: deque[Rows]) -> None:
+    def __init__(self, values: Values | Arrivals, tasks: deque[Rows]) -> None:
         self.values, self.tasks = values, tasks
         self._lost: Counter[Rows] = Counter()
 

@@ -15,12 +15,14 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 
+from .arrivals import Arrivals, Points
 from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .pool import Pool
 from .sending import add_to_path
@@ -41,7 +43,7 @@ class ByReplies(Evaluator):
         """End the children of the run, if it has any; executors and clusters stay open."""
         self._end()
 
-    def _receive(self, reply: Reply, rows: Sequence[int], values: Values) -> None:
+    def _receive(self, reply: Reply, rows: Sequence[int], values: Values | Arrivals) -> None:
         """Store the reply to some rows."""
         self.calls += reply.calls
         self.names = reply.names or self.names
@@ -61,6 +63,8 @@ class Futures(ByReplies):
         Returns whether rows must be sent again, given the exception of their future.
     end : callable
         Called by `close`.
+    at_once : callable
+        Returns how many points can be evaluated at the same time.
     """
 
     def __init__(
@@ -69,9 +73,10 @@ class Futures(ByReplies):
         size: Callable[[int], int],
         again: Callable[[BaseException], bool],
         end: Callable[[], None],
+        at_once: Callable[[], int],
     ) -> None:
         super().__init__(size, end)
-        self._send, self._again = send, again
+        self._send, self._again, self._at_once = send, again, at_once
 
     def submit(self, values: Values, rows: Sequence[int], check: Check = no_check) -> None:
         """Send the rows and wait for all replies; if anything is raised, futures that have not begun are cancelled."""
@@ -100,7 +105,46 @@ class Futures(ByReplies):
                 future.cancel()  # no effect on those that have begun
             raise
 
-    def _begin(self, x: np.ndarray, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]) -> list[Any]:
+    def stream(self, arrivals: Arrivals, check: Check = no_check) -> None:
+        """Send as many points as can be evaluated at the same time, and another whenever a reply has come."""
+        finished: SimpleQueue[tuple[list[int], Any]] = SimpleQueue()
+        running: dict[int, Any] = {}
+        waiting: list[list[int]] = []
+        try:
+            while True:
+                check()
+                waiting += [[number] for number in arrivals.begin(self._places() - len(running) - len(waiting))]
+                if waiting:
+                    futures = self._begin(arrivals.x, waiting, finished)
+                    running |= {number: future for (number,), future in zip(waiting, futures, strict=True)}
+                    waiting = []
+                if not running:
+                    return
+                try:
+                    sent, future = finished.get(timeout=PULSE)
+                except Empty:
+                    continue
+                del running[sent[0]]
+                reply = self._reply(future)
+                if reply is None:
+                    waiting.append(sent)
+                else:
+                    self._receive(reply, sent, arrivals)
+        except BaseException:
+            for future in running.values():
+                future.cancel()
+            raise
+
+    def _places(self) -> int:
+        """Return how many points can be evaluated at the same time."""
+        try:
+            return self._at_once()
+        except Exception as error:  # a cluster that is closed
+            raise EvaluatorLost(f"the executor takes no more work: {type(error).__name__}: {error}") from error
+
+    def _begin(
+        self, x: np.ndarray | Points, pieces: list[list[int]], finished: SimpleQueue[tuple[list[int], Any]]
+    ) -> list[Any]:
         try:
             futures = self._send([x[rows] for rows in pieces])
         except Exception as error:  # shut down, broken, closed
@@ -126,14 +170,18 @@ class Futures(ByReplies):
 
 
 def by_executor(
-    executor: Executor, task: Callable[[np.ndarray], Reply], size: Callable[[int], int], end: Callable[[], None]
+    executor: Executor,
+    task: Callable[[np.ndarray], Reply],
+    size: Callable[[int], int],
+    end: Callable[[], None],
+    at_once: int,
 ) -> Futures:
     """Return an evaluator that submits rows to the user's executor, which is not shut down at the end."""
 
     def send(pieces: list[np.ndarray]) -> list[Any]:
         return [executor.submit(task, x) for x in pieces]
 
-    return Futures(send, size, lambda error: False, end)
+    return Futures(send, size, lambda error: False, end, lambda: at_once)
 
 
 def _queue(finished: SimpleQueue[tuple[list[int], Any]], rows: list[int], future: Any) -> None:
@@ -165,6 +213,10 @@ class Mapped(ByReplies):
             self._receive(reply, piece, values)
             check()
 
+    def stream(self, arrivals: Arrivals, check: Check = no_check) -> None:
+        """Raise ValueError: a map returns its values in their order, so that its workers wait for each other."""
+        raise ValueError("asynchronous=True needs workers that are an int, an Executor or a Dask Client; got a map")
+
     def _guarded(self, step: Callable[[], Any]) -> Any:
         """Call `step`; an exception is the map's own, because those of the user's function are caught in the worker."""
         try:
@@ -190,6 +242,7 @@ class DaskCluster(Futures):
         self._client, self._task = client, task
         self._sent = 0
         self._given_up = 0
+        self._counted, self._count = -inf, 1  # when the threads of the cluster were counted, and how many there were
 
         def send(pieces: list[np.ndarray]) -> list[Any]:
             keys = [f"ppsde-{task.name}-{self._sent + k}" for k in range(len(pieces))]
@@ -198,9 +251,16 @@ class DaskCluster(Futures):
             return futures
 
         def size(rows: int) -> int:
-            return -(-rows // max(1, sum(client.nthreads().values()))) if task.rows_together else 1
+            return -(-rows // self._threads()) if task.rows_together else 1
 
-        super().__init__(send, size, self._to_be_sent_again, self._end_children)
+        super().__init__(send, size, self._to_be_sent_again, self._end_children, self._threads)
+
+    def _threads(self) -> int:
+        """Return how many threads the cluster has, at least 1, as known for a second."""
+        now = monotonic()
+        if now - self._counted > 1.0:
+            self._counted, self._count = now, max(1, sum(self._client.nthreads().values()))
+        return self._count
 
     def _to_be_sent_again(self, error: BaseException) -> bool:
         from distributed import KilledWorker

@@ -18,6 +18,7 @@ MALFORMED = "malformed"  # not f or (f, g, h) made of real numbers in the expect
 TIMEOUT = "timeout"  # took longer than allowed and was killed
 MEMORY = "memory"  # needed more memory than allowed
 CRASHED = "crashed"  # ended its process
+ASKED = "asked"  # in a journal: its evaluation has begun
 
 LONGEST_TEXT = 2000  # letters of a message that is stored
 LONGEST_TRACEBACK = 20_000  # letters

@@ -151,7 +151,7 @@ class Stage:
         value = population.f.min() if by.stagnation_of == "minimum" else population.f[0]
         push_ends = pushing & when(pushing, lambda: by.push_ends(self, G, total, left, value), pushing)
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
-        stage = when(push_ends, lambda: self._pull(G, population), self)
+        stage = when(push_ends, lambda: self.begin_pull(G, population), self)
         length = by.pull_length * total
         elapsed = (
             (G - stage.began) / xp.maximum(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
@@ -165,7 +165,7 @@ class Stage:
             lowest=lowest,
         )
 
-    def _pull(self, G: Array, population: Population) -> Stage:
+    def begin_pull(self, G: Array, population: Population) -> Stage:
         """The pull that begins in generation G."""
         xp = namespace(self.epsilon)
         largest = population.largest_violation

@@ -170,7 +170,7 @@ def step(
     trying = wanted & ~done & ~useless
     trial_x = xp.clip(search.point.x + width * move, task.lower, task.upper)
     trial = yield Ask(trial_x, xp.broadcast_to(trying, (1,)))
-    penalty = next_penalty(search.penalty, row_multipliers, missed, missed_now)
+    penalty = next_penalty(search.penalty, row_multipliers, missed, missed_now, search.inside.max(initial=0.0))
     search = when(trying, lambda: judged(search, trial, move, predicted, task, width), search)
 
     # 5 Walls
@@ -234,6 +234,8 @@ def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSear
     multipliers = xp.where(unknown, 0.0, search.multipliers * ratio * c_scale / old.c_scale)
     change = (gradient - old.gradient) / f_scale + multipliers @ ((jacobian - old.jacobian) / c_scale[:, None])
     updated = damped_update(ratio * old.B, search.moved, change)
+    # With more curvature than this no move is longer than the least radius: what made it is far away, or a jump.
+    updated = xp.where(xp.diagonal(updated).max() < 1.0 / LEAST_RADIUS, updated, xp.eye(updated.shape[0]))
     return replace(
         search,
         best=best_of_two(search.best, measured),
@@ -307,11 +309,14 @@ def merits(points: Population, search: LocalSearch, task: Task) -> Array:
     return points.f / search.model.f_scale + search.penalty * xp.maximum(rows, 0.0).sum(axis=1)
 
 
-def next_penalty(penalty: Array, row_multipliers: Array, missed: Array, missed_now: Array) -> Array:
-    """The penalty, raised if it held constraints back and they were missed, lowered if it is far above multipliers."""
+def next_penalty(penalty: Array, row_multipliers: Array, missed: Array, missed_now: Array, inside: Array) -> Array:
+    """The penalty, raised if it held constraints back and they were missed, lowered if it is far above multipliers.
+
+    Constraints are not missed by less than the distance `inside` that was aimed at.
+    """
     xp = namespace(penalty)
     largest = row_multipliers.max(initial=0.0)
-    short = (largest > 0.99 * penalty) & (missed > 1e-8 + 0.1 * missed_now)
+    short = (largest > 0.99 * penalty) & (missed > 1e-8 + inside + 0.1 * missed_now)
     factor = xp.where(short, 10.0, xp.where(largest < 0.1 * penalty, 0.3, 1.0))
     return xp.clip(factor * penalty, LEAST_PENALTY, LARGEST_PENALTY)
 
@@ -373,6 +378,8 @@ def _decided(
     size = xp.maximum(1.0, xp.abs(value))
     progress = fall > NO_FALL * size
     cost = xp.where(progress | ~accepted, 1.0, 4.0)  # a move costs the derivatives too
+    # Where constraints are met, a lower merit function alone, by being farther inside, is of no use.
+    useful = ~trial.feasible[0] | (best.x != search.best.x).any()
     by_rounding = ~progress & outside_by_rounding(trial, search, task)
     jumped = ~accepted & (fall > -np.inf) & (fall < -STEEP * predicted) & (length < NEARBY) & ~search.jumped
     return replace(
@@ -388,7 +395,7 @@ def _decided(
         fall=fall,
         jumped=jumped,
         reset=search.reset & ~progress,
-        idle=xp.where(fall > SLOW * size, 0.0, search.idle + cost),
+        idle=xp.where((fall > SLOW * size) & useful, 0.0, search.idle + cost),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,21 +40,25 @@ class Scale:
         if self.kind in ("log", "zero"):
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             if last - first < 2:
-                return self._between_decades(first)
+                return self._between_decades(first, most)
             step = -(-(last - first + 1) // most)
             return [10.0**e for e in range(last, first - 1, -step)]
         if self.kind == "both":
             top = math.floor(math.log10(max(abs(self.low), abs(self.high), 10.0)))
             step = max(1, -(-top // 3))
             sizes = [10.0**e for e in range(step, top + 1, step)]
-            return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if self.low <= v <= self.high]
+            found = [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if self.low <= v <= self.high]
+            return found if len(found) > 1 else self._round_steps(most)
         return self._round_steps(most)
 
-    def _between_decades(self, first: int) -> list[float]:
-        """Return ticks for a scale of about a decade: 1, 2 and 5, or its two ends."""
-        sizes = [m * 10.0**e for e in range(first - 1, first + 3) for m in (1, 2, 5)]
-        inside = [size for size in sizes if self.low <= size <= self.high]
-        return inside if len(inside) > 1 else [self.low, self.high]
+    def _between_decades(self, first: int, most: int) -> list[float]:
+        """Return ticks for a scale of few decades: 1, 2 and 5, or 1 and 3, or its two ends."""
+        for steps in ((1, 2, 5), (1, 3)):
+            sizes = [m * 10.0**e for e in range(first - 1, first + 3) for m in steps]
+            inside = [size for size in sizes if self.low <= size <= self.high]
+            if 1 < len(inside) <= most:
+                return inside
+        return [self.low, self.high]
 
     def _round_steps(self, most: int) -> list[float]:
         span = self.high - self.low
@@ -64,12 +69,29 @@ class Scale:
         return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
-def tick(value: float) -> str:
-    """Return a number as it is written beside an axis."""
+def tick(value: float, more: int = 0) -> str:
+    """Return a number as it is written beside an axis, with so many more digits than are usual."""
     if value and (abs(value) >= 1e5 or abs(value) < 1e-3):
-        mantissa, exponent = f"{value:.2g}".split("e") if "e" in f"{value:.2g}" else (f"{value:.3g}", "")
+        mantissa, _, exponent = f"{value:.{2 + more}g}".partition("e")
         return f"{mantissa}e{int(exponent)}" if exponent else mantissa
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.5g}"
+    return f"{value:.{3 + more}g}" if abs(value) < 100 else f"{value:.{5 + more}g}"
+
+
+def ticks(scale: Scale, most: int = 6) -> list[tuple[float, str]]:
+    """Return the values beside an axis and their texts, with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> [text for _, text in ticks(Scale(5126.4967, 5126.4982, 0.0, 1.0))]
+    ['5126.497', '5126.4975', '5126.498']
+    """
+    values = scale.ticks(most)
+    near = 0.01 * min((abs(b - a) for a, b in pairwise(values)), default=np.inf)
+    for more in range(12):
+        texts = [tick(value, more) for value in values]
+        if all(abs(float(text) - value) <= near for text, value in zip(texts, values, strict=True)):
+            break
+    return list(zip(values, texts, strict=True))
 
 
 def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
@@ -82,7 +104,7 @@ def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
         floor = max(float(finite[finite > 0].min()), LEAST)
         if math.log10(high / floor) > DECADES_FOR_LOG:
             return Scale(floor, high, start, end, "log")
-    if low < 0 and max(high, -low) > 300 and high - low > 300:
+    if low < 0 and max(high, -low) > 300 and math.asinh(high) - math.asinh(low) > DECADES_FOR_LOG * math.log(10):
         return Scale(low, high, start, end, "both")
     room = 0.06 * (high - low) or 0.5 * max(abs(high), 1e-6)
     if high - low < 1e-9 * max(abs(high), abs(low)):
@@ -91,7 +113,7 @@ def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
 
 
 def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | None:
-    """Return a scale for violations, logarithmic, with 0 at its foot; None where nothing is violated."""
+    """Return a scale for violations or errors, logarithmic, with 0 at its foot; None where all are 0."""
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return None
@@ -102,17 +124,17 @@ def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
 def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: str, most: int = 6) -> None:
     """Draw axes with ticks, numbers and a faint grid; no numbers beside the vertical axis where `most` is 0."""
     left, right, bottom, top = x.start, x.end, y.start, y.end
-    for value in y.ticks(most) if most else ():
+    for value, text in ticks(y, most) if most else ():
         at = y(value)
         drawing.line([(left, at), (right, at)], "grid")
-        drawing.text(left - 8, at + 6, tick(value), "end", small=True)
+        drawing.text(left - 8, at + 6, text, "end", small=True)
     if y.kind == "zero":
         drawing.text(left - 8, bottom + 6, "0", "end", small=True)
-    for value in x.ticks(6):
+    for value, text in ticks(x):
         at = x(value)
         drawing.line([(at, bottom), (at, bottom + 6)], "axis")
         if numbers_below:
-            drawing.text(at, bottom + 26, tick(value), "middle", small=True)
+            drawing.text(at, bottom + 26, text, "middle", small=True)
     drawing.line([(left, top), (left, bottom), (right, bottom)], "axis")
     drawing.text(left, top - 14, label, small=True)
 

@@ -22,7 +22,7 @@ MARKER_SIZE = 7.0
 @dataclass(frozen=True)
 class Line:
     points: tuple[Point, ...]
-    kind: str  # 'curve', 'axis', 'grid' or 'bar'
+    kind: str  # 'curve', 'box', 'axis', 'grid' or 'bar'
     series: int | None = None
 
 
@@ -66,6 +66,24 @@ class Text:
 
 
 Item = Line | Area | Rectangle | Marker | Text
+COLOURED = ("curve", "box")  # kinds of lines that have the colour of their series
+
+
+def text_width(text: str, *, small: bool = False) -> float:
+    """Return how wide a text is drawn, at most, in the usual fonts without serifs."""
+    ems = sum(
+        1.0 if ord(c) > 0x2E7F else 0.9 if c in "mwMW%@" else 0.34 if c in " .,:;'|ijl!()[]" else 0.64 for c in text
+    )
+    return ems * (SMALL_SIZE if small else TEXT_SIZE)
+
+
+def shortened(text: str, width: float, *, small: bool = False) -> str:
+    """Return the text, or its beginning and three dots, no wider than that."""
+    if text_width(text, small=small) <= width:
+        return text
+    while text and text_width(text + "…", small=small) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
 
 
 @dataclass
@@ -161,6 +179,7 @@ RULES = f"""
 svg text {{ font: {TEXT_SIZE:g}px system-ui, sans-serif; fill: var(--ink) }}
 svg text.small {{ font-size: {SMALL_SIZE:g}px }} svg text.bold {{ font-weight: 600 }}
 .curve {{ fill: none; stroke-width: 2.6; stroke-linejoin: round }} .area {{ opacity: .16 }}
+path.box {{ fill: none; stroke-width: 2.2; stroke-dasharray: none }}
 .axis {{ fill: none; stroke: var(--ink); stroke-width: 1.4 }}
 .grid {{ fill: none; stroke: var(--rule); stroke-width: 1 }}
 .bar {{ fill: none; stroke: var(--ink); stroke-width: 7; stroke-linecap: round }} .heat {{ fill: {HEAT} }}
@@ -195,7 +214,7 @@ def _series(item: Item) -> int | None:
 
 def _element(item: Item) -> Markup:
     if isinstance(item, Line):
-        colour = f" l{item.series}" if item.kind == "curve" and item.series is not None else ""
+        colour = f" l{item.series}" if item.kind in COLOURED and item.series is not None else ""
         return tag("path", class_=f"{item.kind}{colour}", d=_path(item.points))
     if isinstance(item, Area):
         return tag("path", class_=f"area b{item.series}", d=f"{_path(item.points)}z")
@@ -242,8 +261,8 @@ def _n(value: float) -> str:
 # --- as PDF, by matplotlib ----------------------------------------------------------------------------------------
 
 POINTS_PER_UNIT = 0.5
-WIDTHS = {"curve": 1.3, "axis": 0.7, "grid": 0.5, "bar": 3.0}
-COLOURS = {"axis": "#000", "grid": "#ddd", "bar": "#000", "curve": "#000"}
+WIDTHS = {"curve": 1.3, "box": 1.1, "axis": 0.7, "grid": 0.5, "bar": 3.0}
+COLOURS = {"axis": "#000", "grid": "#ddd", "bar": "#000", "curve": "#000", "box": "#000"}
 
 
 def can_write_pdf() -> bool:
@@ -274,8 +293,8 @@ def write_pdf(drawing: Drawing, path: Path) -> None:
 
 def _draw(axes: Any, item: Item) -> None:
     if isinstance(item, Line):
-        coloured = item.kind == "curve" and item.series is not None
-        gaps = series_dash(item.series or 0) if coloured else ()
+        coloured = item.kind in COLOURED and item.series is not None
+        gaps = series_dash(item.series or 0) if coloured and item.kind == "curve" else ()
         style = (0, tuple(gap * POINTS_PER_UNIT for gap in gaps)) if gaps else "solid"
         colour = series_colour(item.series or 0) if coloured else COLOURS[item.kind]
         x, y = zip(*item.points, strict=True)

@@ -1,4 +1,4 @@
-"""The figures of a study: curves by problem, feasibility and targets over time, ranks, tiers, critical differences."""
+"""The figures of a study: curves and boxes by problem, feasibility and targets over time, ranks, tiers, differences."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from ..files import write_own
-from ..stats import CompetitionRanks, Ecdf, Nemenyi, ScoreTable
-from .axes import Scale, frame, markers_along, objective_scale, pieces, violation_scale
+from ..stats import CompetitionRanks, Ecdf, Nemenyi, Outcomes, ScoreTable
+from .axes import Scale, frame, markers_along, objective_scale, pieces, ticks, violation_scale
 from .curves import Curves, curves, grid
-from .drawing import Drawing, Line, Marker, can_write_pdf, svg_file, write_pdf
+from .drawing import Drawing, Line, Marker, can_write_pdf, shortened, svg_file, text_width, write_pdf
 from .findings import Findings
 from .study import Study
 
 WIDTH = 1000.0  # of most figures
-LEGEND_ROW, KEY, LETTER, GAP = 34.0, 64.0, 11.0, 30.0  # sizes in a legend
-LONGEST = 32  # letters of a name in a legend
+LEGEND_ROW, KEY, GAP = 34.0, 64.0, 30.0  # sizes in a legend
 OBJECTIVE, VIOLATION = 250.0, 190.0  # heights of the panels of a problem
 SHARE_ROW = 13.0  # height of one algorithm in the strip of shares
+BOX_ROW = 34.0  # and among boxes
 NOTHING = "no algorithm has a feasible median run"
 HEIGHT = 430.0  # of the figures over time
 LEFT, RIGHT, TOP, BOTTOM = 80.0, 958.0, 40.0, 366.0  # of their panel
@@ -42,6 +42,7 @@ class Figures:
 
     curves: dict[str, dict[int, Curves]]  # by problem and number of the algorithm
     problems: dict[str, Drawing]
+    boxes: dict[str, Drawing]
     shares: dict[int, np.ndarray]
     feasibility: Drawing | None
     ecdf: Drawing | None
@@ -61,6 +62,8 @@ class Figures:
         found = {name: drawing for name, drawing in whole.items() if drawing is not None}
         for problem, drawing in self.problems.items():
             found[unused(f"problem_{problem}", found)] = drawing
+        for problem, drawing in self.boxes.items():
+            found[unused(f"boxes_{problem}", found)] = drawing
         return found
 
 
@@ -77,7 +80,17 @@ def draw(study: Study, findings: Findings) -> Figures:
     )
     return Figures(
         curves=found,
-        problems={p.label: convergence(p.label, p.budget, found[p.label]) for p in study.problems if found[p.label]},
+        problems={
+            p.label: convergence(p.label, p.budget, found[p.label], p.optimum) for p in study.problems if found[p.label]
+        },
+        boxes={
+            p.label: boxes(
+                p.label, study.algorithms, {series[a]: row[a] for a in study.algorithms if a in row}, p.optimum
+            )
+            for p in study.problems
+            for row in [study.outcomes[p.label]]
+            if row
+        },
         shares=shares,
         feasibility=feasibility(shares) if shares else None,
         ecdf=ecdfs({series[a]: one for a, one in findings.ecdf.items()}) if findings.ecdf else None,
@@ -130,8 +143,8 @@ def with_legend(drawing: Drawing, names: tuple[str, ...]) -> Drawing:
     for series, name in enumerate(names):
         if series not in drawn:
             continue
-        text = _shortened(name, LONGEST)
-        width = KEY + 10 + LETTER * len(text)
+        text = shortened(name, 400.0)
+        width = KEY + 10 + text_width(text)
         if x > GAP and x + width > drawing.width:
             x, y = GAP, y + LEGEND_ROW
         found.line([(x, y), (x + KEY, y)], "curve", series)
@@ -142,54 +155,89 @@ def with_legend(drawing: Drawing, names: tuple[str, ...]) -> Drawing:
     return found
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 # --- one problem over evaluations: the objective above, the share of feasible runs between, the violation below ------
 
 
-def convergence(label: str, budget: int, found: dict[int, Curves]) -> Drawing:
-    """Draw one problem from the curves of its algorithms, given by number of the algorithm."""
-    left, right, top = 112.0, 958.0, 40.0
-    strip = top + OBJECTIVE + 52
+def convergence(label: str, budget: int, found: dict[int, Curves], optimum: float | None = None) -> Drawing:
+    """Draw one problem from the curves of its algorithms, given by number of the algorithm.
+
+    Where the optimum is known, the upper panel shows the error on a logarithmic scale, else the objective.
+    """
+    upper, lower = {k: curve.f for k, curve in found.items()}, {k: curve.violation for k, curve in found.items()}
+    what, make = "objective of the best feasible point", objective_scale
+    if optimum is not None:
+        upper, make = {k: errors(f, optimum) for k, f in upper.items()}, violation_scale
+        what = f"error f - f* of the best feasible point, f* = {optimum:.8g}"
+    bottom = TOP + OBJECTIVE
+    y = make(_together(upper), bottom, TOP)
+    strip = bottom + 52
     low = strip + SHARE_ROW * max(len(found), 1) + 48
-    height = low + VIOLATION + 62
-    title = f"{label}: objective, feasible runs and violation against evaluations"
-    drawing = Drawing(WIDTH, height, title, plot=(left, right))
-    x = Scale(0.0, float(budget), left, right)
-    _panel(drawing, x, top, OBJECTIVE, found, "f", "objective of the best feasible point: median, quartiles")
+    v = violation_scale(_together(lower), low + VIOLATION, low)
+    widest = max((text_width(text, small=True) for scale in (y, v) if scale for _, text in ticks(scale)), default=0.0)
+    left, height = max(80.0, widest + 16), low + VIOLATION + 62
+    title = f"{label}: {'objective' if optimum is None else 'error'}, feasible runs and violation against evaluations"
+    drawing = Drawing(WIDTH, height, title, plot=(left, RIGHT))
+    x = Scale(0.0, float(budget), left, RIGHT)
+    solved = optimum is not None and bool((_together(upper) <= 0).any())
+    _panel(
+        drawing,
+        x,
+        y or Scale(0.0, 1.0, bottom, TOP),
+        found,
+        upper if y else {},
+        f"{what}: median, quartiles",
+        empty="the optimum is reached wherever there is a record" if solved else NOTHING,
+    )
     drawing.text(left, strip - 12, "share of runs with a feasible point", small=True)
     for row, (series, curve) in enumerate(found.items()):
         _strip(drawing, x, strip + row * SHARE_ROW, series, curve)
-    _panel(drawing, x, low, VIOLATION, found, "violation", "least violation: median, quartiles")
-    drawing.text((left + right) / 2, height - 10, "evaluations", "middle", small=True)
+    feasible = bool((_together(lower) == 0).any())
+    _panel(
+        drawing,
+        x,
+        v or Scale(0.0, 1.0, low + VIOLATION, low),
+        found,
+        lower if v else {},
+        "least violation: median, quartiles",
+        empty="no violation is left wherever there is a record" if feasible else NOTHING,
+        numbers_below=True,
+    )
+    drawing.text((left + RIGHT) / 2, height - 10, "evaluations", "middle", small=True)
     return drawing
 
 
+def errors(f: np.ndarray, optimum: float) -> np.ndarray:
+    """Return objectives as distances from the optimum; 0 where one is better, as tolerances of equalities allow."""
+    return np.where(np.isfinite(f), np.maximum(f - optimum, 0.0), np.inf)
+
+
+def _together(values: dict[int, np.ndarray]) -> np.ndarray:
+    return np.concatenate([v.ravel() for v in values.values()]) if values else np.empty(0)
+
+
 def _panel(
-    drawing: Drawing, x: Scale, top: float, height: float, found: dict[int, Curves], name: str, label: str
+    drawing: Drawing,
+    x: Scale,
+    y: Scale,
+    found: dict[int, Curves],
+    values: dict[int, np.ndarray],
+    label: str,
+    *,
+    empty: str,
+    numbers_below: bool = False,
 ) -> None:
-    values = {series: getattr(curve, name) for series, curve in found.items()}
-    together = np.concatenate([v.ravel() for v in values.values()]) if values else np.empty(0)
-    make = objective_scale if name == "f" else violation_scale
-    y = make(together, top + height, top)
-    if y is None:
-        empty = Scale(0.0, 1.0, top + height, top)
-        frame(drawing, x, empty, numbers_below=name == "violation", label=label, most=0)
-        feasible = name == "violation" and bool((together == 0).any())
-        said = "no violation is left wherever there is a record" if feasible else NOTHING
-        drawing.text((x.start + x.end) / 2, top + height / 2, said, "middle", small=True)
-        return
-    frame(drawing, x, y, numbers_below=name == "violation", label=label, most=6 if name == "f" else 5)
-    for series, curve in found.items():
-        quartiles = values[series]
+    """Draw quartiles over evaluations; without values, the text `empty`."""
+    frame(drawing, x, y, numbers_below=numbers_below, label=label, most=6 if values else 0)
+    if not values:
+        drawing.text((x.start + x.end) / 2, (y.start + y.end) / 2, empty, "middle", small=True)
+    for series, quartiles in values.items():
+        at = found[series].at
         both = np.isfinite(quartiles[0]) & np.isfinite(quartiles[2])
-        lower = pieces(x, y, curve.at, np.where(both, quartiles[0], np.inf))
-        upper = pieces(x, y, curve.at, np.where(both, quartiles[2], np.inf))
+        lower = pieces(x, y, at, np.where(both, quartiles[0], np.inf))
+        upper = pieces(x, y, at, np.where(both, quartiles[2], np.inf))
         for under, over in zip(lower, upper, strict=True):
             drawing.area([*under, *reversed(over)], series)
-        stretches = pieces(x, y, curve.at, quartiles[1])
+        stretches = pieces(x, y, at, quartiles[1])
         for stretch in stretches:
             drawing.line(stretch, "curve", series)
         markers_along(drawing, stretches, series, len(found))
@@ -206,6 +254,65 @@ def _strip(drawing: Drawing, x: Scale, top: float, series: int, curve: Curves) -
         tip = f"{share:.0%} of {curve.runs} runs feasible"
         drawing.rectangle(start, top + 1, end - start, SHARE_ROW - 2, share, series=series, tip=tip)
     drawing.line([(x.start, top + SHARE_ROW), (x.end, top + SHARE_ROW)], "grid", series)
+
+
+def boxes(label: str, names: tuple[str, ...], found: dict[int, Outcomes], optimum: float | None = None) -> Drawing:
+    """Draw the final values of the feasible runs: a box from quartile to quartile, the median, and both extremes."""
+    value = "objective" if optimum is None else "error f - f*"
+    known = "" if optimum is None else f", f* = {optimum:.8g}"
+    height = TOP + BOX_ROW * len(found) + 62
+    drawing = Drawing(WIDTH, height, f"{label}: final {value} of the feasible runs of each algorithm")
+    shown = {k: shortened(names[k], 300.0) for k in found}
+    left, right = max(text_width(text) for text in shown.values()) + 20, WIDTH - 116
+    finals = {k: runs.f[runs.feasible] for k, runs in found.items()}
+    if optimum is not None:
+        finals = {k: errors(f, optimum) for k, f in finals.items()}
+    make = objective_scale if optimum is None else violation_scale
+    x = make(_together(finals), left + 10, right)
+    bottom = TOP + BOX_ROW * len(found)
+    if x is None:
+        reached = any(f.size for f in finals.values())
+        said = "every feasible run reached the optimum" if reached else "no run is feasible"
+        drawing.text((left + right) / 2, bottom + 30, said, "middle", small=True)
+    else:
+        _across(drawing, x, bottom)
+    drawing.line([(left, TOP), (left, bottom), (right, bottom)], "axis")
+    drawing.text(left, TOP - 14, f"final {value}{known}: extremes, quartiles, median", small=True)
+    drawing.text(WIDTH - 6, TOP - 14, "feasible", "end", small=True)
+    for row, (series, runs) in enumerate(found.items()):
+        y = TOP + BOX_ROW * (row + 0.5)
+        drawing.text(left - 10, y + 7, shown[series], "end", series=series)
+        count = f"{int(runs.feasible.sum())}/{runs.n}"
+        drawing.text(WIDTH - 6, y + 7, count, "end", small=True, series=series)
+        if x is not None and finals[series].size:
+            _box(drawing, [x(float(q)) for q in np.percentile(finals[series], (0, 25, 50, 75, 100))], y, series)
+    drawing.text((left + right) / 2, height - 8, value, "middle", small=True)
+    return drawing
+
+
+def _across(drawing: Drawing, x: Scale, bottom: float) -> None:
+    """Draw the numbers of a horizontal scale, and a faint line at each; fewer where they would touch."""
+    marks = [(x(value), text) for value, text in ticks(x, 6)] + ([(x.start, "0")] if x.kind == "zero" else [])
+    end = -np.inf
+    for at, text in sorted(marks):
+        drawing.line([(at, TOP), (at, bottom)], "grid")
+        half = text_width(text, small=True) / 2
+        if at - half > end:
+            drawing.text(at, bottom + 26, text, "middle", small=True)
+            end = at + half + 8
+
+
+def _box(drawing: Drawing, places: list[float], y: float, series: int) -> None:
+    least, lower, median, upper, most = places
+    for start, end in ((least, lower), (upper, most)):
+        drawing.line([(start, y), (end, y)], "box", series)
+    for end in (least, most):
+        drawing.line([(end, y - 6), (end, y + 6)], "box", series)
+    drawing.rectangle(lower, y - 11, max(upper - lower, 2.0), 22, 0.25, series=series)
+    corners = [(lower, y - 11), (upper, y - 11), (upper, y + 11), (lower, y + 11), (lower, y - 11)]
+    drawing.line(corners, "box", series)
+    drawing.line([(median, y - 11), (median, y + 11)], "axis", series)
+    drawing.marker(median, y, series)
 
 
 # --- the whole study over time ------------------------------------------------------------------------------------
@@ -271,18 +378,20 @@ def _curve(drawing: Drawing, x: Scale, y: Scale, at: np.ndarray, values: np.ndar
 
 def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
     """Draw the rank of each algorithm on each problem, by its median run; the best rank is the strongest."""
-    row, column_width, left = 30.0, 92.0, 190.0
+    row, column_width = 30.0, 92.0
     names, k = ranks.algorithms, len(ranks.algorithms)
-    longest = max(len(name) for name in names)
-    head = 20 + min(longest, 24) * 10.5
+    heads = [shortened(name, 260.0, small=True) for name in names]
+    labels = [shortened(problem, 320.0, small=True) for problem in ranks.problems]
+    head = 24 + max(text_width(text, small=True) for text in heads)
+    left = 20 + max(text_width(text, small=True) for text in labels)
     width, height = max(left + k * column_width + 10, 420), head + len(ranks.problems) * row + 10
     drawing = Drawing(width, height, "rank of each algorithm on each problem, 1 is best")
     for column, name in enumerate(names):
         x = left + (column + 0.5) * column_width
-        drawing.text(x + 6, head - 10, _shortened(name, 24), small=True, turned=True, series=series[name])
+        drawing.text(x + 6, head - 10, heads[column], small=True, turned=True, series=series[name])
     for i, problem in enumerate(ranks.problems):
         y = head + i * row
-        drawing.text(left - 10, y + 21, _shortened(problem, 18), "end", small=True)
+        drawing.text(left - 10, y + 21, labels[i], "end", small=True)
         for column, name in enumerate(names):
             rank = float(ranks.by_median[i, column])
             strength = STRONGEST * (k - rank) / (k - 1)
@@ -302,7 +411,7 @@ def score_tiers(scores: ScoreTable, series: dict[str, int]) -> Drawing:
     total = scores.total
     for row, k in enumerate(sorted(range(len(total)), key=lambda k: -total[k])):
         name, y, x = scores.algorithms[k], 46 + row * row_height, left
-        drawing.text(left - 10, y + 22, _shortened(name, 20), "end", series=series[name])
+        drawing.text(left - 10, y + 22, shortened(name, 230.0), "end", series=series[name])
         counts = {tier: float(part[:, k].sum()) for tier, part in scores.parts.items()}
         runs = sum(counts.values())
         for tier, count in counts.items():
@@ -328,12 +437,17 @@ def cliques(test: Nemenyi) -> list[tuple[int, int]]:
 
 def critical_difference(test: Nemenyi, series: dict[str, int]) -> Drawing:
     """Draw average ranks on a line, the better half named on the left, with bars over ranks that do not differ."""
-    left, right, axis, step = 250.0, 750.0, 96.0, 34.0
+    axis, step = 96.0, 34.0
     order = np.argsort(test.average_ranks, kind="stable")
     k = len(order)
+    names = [shortened(test.algorithms[column], 290.0) for column in order]
+    half = -(-k // 2)
+    number_width = text_width("0.00 ") + 34
+    left = number_width + max(text_width(name) for name in names[:half])
+    right = WIDTH - number_width - max((text_width(name) for name in names[half:]), default=0.0)
     bars = cliques(test)
     below = axis + 26 + 18 * len(bars)
-    height = below + step * (-(-k // 2)) + 16
+    height = below + step * half + 16
     drawing = Drawing(WIDTH, height, "average ranks with the critical difference of Nemenyi's test")
     x = Scale(1.0, float(k), left, right)
     drawing.line([(left, axis), (right, axis)], "axis")
@@ -347,13 +461,13 @@ def critical_difference(test: Nemenyi, series: dict[str, int]) -> Drawing:
     drawing.text(left, 20, f"critical difference {test.critical_difference:.2f}, level {test.alpha:g}", small=True)
     for place, column in enumerate(order):
         name, average = test.algorithms[column], float(test.average_ranks[column])
-        to_the_left = place < -(-k // 2)
+        to_the_left = place < half
         y = below + step * (place if to_the_left else k - 1 - place) + 12
         end = left - 20 if to_the_left else right + 20
         number = series[name]
         drawing.line([(x(average), axis), (x(average), y), (end, y)], "axis", number)
         drawing.marker(x(average), axis, number)
-        text = f"{_shortened(name, 18)} {average:.2f}" if to_the_left else f"{average:.2f} {_shortened(name, 18)}"
+        text = f"{names[place]} {average:.2f}" if to_the_left else f"{average:.2f} {names[place]}"
         drawing.text(end + (-8 if to_the_left else 8), y + 7, text, "end" if to_the_left else "start", series=number)
     for row, (first, last) in enumerate(bars):
         y = axis + 20 + 18 * row

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from ..stats import (
+    Comparisons,
     CompetitionRanks,
     Ecdf,
     Nemenyi,
@@ -17,10 +20,12 @@ from ..stats import (
     ScoreTable,
     Summary,
     accuracy_and_speed,
+    all_pairs,
     competition_ranks,
     friedman,
+    holm,
     nemenyi,
-    significant_wins,
+    rank_sum,
     summarise,
     target_ecdf,
     u_score,
@@ -30,7 +35,27 @@ from .study import Study
 ALPHA = 0.05
 LEVEL = 1e-8  # objectives this near to the best count as equal to it, as in the competitions
 FEW_PROBLEMS = 10  # with fewer, a test detects only large differences
-TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances of the targets from the best objective
+TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances of the targets from the optimum
+REASONS = 5  # why runs failed: so many different messages are told at the top
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two algorithms on one problem, by the rank-sum test on their runs."""
+
+    problem: str
+    first: str
+    second: str
+    A12: float  # the chance that a run of the first is better
+    effect: str  # negligible, small, medium or large
+    p: float
+    adjusted: float  # p after Holm's correction over the problems
+
+    @property
+    def winner(self) -> str | None:
+        if self.adjusted >= ALPHA:
+            return None
+        return self.first if self.A12 > 0.5 else self.second
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,7 @@ class Wins:
     wins: int
     ties: int
     losses: int
+    A12: float  # mean over the problems
 
 
 @dataclass(frozen=True)
@@ -53,11 +79,15 @@ class Findings:
     competition: CompetitionRanks | None  # ties as the competitions have them
     test: RankTest | None
     pairs: Nemenyi | None
-    wins: list[Wins]  # every pair, by the rank-sum test on each problem
+    holm: Comparisons | None  # the same pairs by Holm's correction
+    comparisons: list[Comparison]  # every pair on every problem
+    wins: list[Wins]  # every pair
+    reference: str | None  # the algorithm that the others are marked against
     u_score: ScoreTable | None
     speed_score: ScoreTable | None
     ecdf: dict[str, Ecdf]  # by algorithm
     ecdf_problems: int
+    ecdf_known: int  # of them, problems whose optimum is known
     headline: str
     reasons: list[str]
     caveats: list[str]  # about runs that are missing, failed or could not be compared
@@ -70,9 +100,24 @@ class Findings:
         average = self.ranks.by_median.mean(axis=0)
         return [self.ranks.algorithms[k] for k in np.argsort(average, kind="stable")]
 
+    def mark(self, problem: str, name: str) -> str:
+        """Return + where an algorithm is better than the reference on a problem, - worse, = neither; else nothing."""
+        return self._marks.get((problem, name), "")
 
-def find(study: Study) -> Findings:
-    """Compute the statistics of a study."""
+    @cached_property
+    def _marks(self) -> dict[tuple[str, str], str]:
+        found = {}
+        for one in self.comparisons:
+            if self.reference in (one.first, one.second):
+                other = one.second if one.first == self.reference else one.first
+                found[one.problem, other] = "=" if one.winner is None else "+" if one.winner == other else "-"
+        return found
+
+
+def find(study: Study, reference: str | None = None) -> Findings:
+    """Compute the statistics of a study; the reference is, if not given, the algorithm with the best average rank."""
+    if reference is not None and reference not in study.ranked:
+        raise ValueError(f"reference must be one of {', '.join(study.ranked) or 'no algorithm yet'}; got {reference!r}")
     names, complete = study.ranked, study.complete
     best = {p: _best_objective(study.outcomes[p]) for p in complete}
     cells = {p: {a: _levelled(study.outcomes[p][a], best[p]) for a in names} for p in complete}
@@ -84,7 +129,9 @@ def find(study: Study) -> Findings:
     test = friedman(values, names) if values is not None and len(cells) > 1 else None
     pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
     scores = (u_score(records), accuracy_and_speed(records)) if compared else (None, None)
-    targets = {p: f + TARGETS for p, f in best.items() if np.isfinite(f)}
+    optima = {p.label: p.optimum for p in study.problems}
+    floors = {p: f if (known := optima[p]) is None else known for p, f in best.items()}
+    targets = {p: floor + TARGETS for p, floor in floors.items() if np.isfinite(floor)}
     solvable = list(targets)
     variables = {p.label: p.dimension for p in study.problems}
     ecdf = {
@@ -97,17 +144,24 @@ def find(study: Study) -> Findings:
     headline, reasons = _verdict(study, ranks, test, pairs)
     if compared and competition is not None:
         reasons += _second_opinions(competition, *scores)
+    comparisons = _comparisons(cells) if compared else []
+    if reference is None and ranks is not None:
+        reference = ranks.algorithms[int(np.argmin(ranks.by_median.mean(axis=0)))]
     return Findings(
         summaries={p: {a: summarise(runs) for a, runs in row.items()} for p, row in study.outcomes.items()},
         ranks=ranks,
         competition=competition,
         test=test,
         pairs=pairs,
-        wins=_wins(cells) if compared else [],
+        holm=None if values is None or pairs is None else all_pairs(values, names),
+        comparisons=comparisons,
+        wins=_wins(comparisons),
+        reference=reference,
         u_score=scores[0],
         speed_score=scores[1],
         ecdf=ecdf,
         ecdf_problems=len(solvable),
+        ecdf_known=sum(optima[p] is not None for p in solvable),
         headline=headline,
         reasons=reasons,
         caveats=_caveats(study),
@@ -130,14 +184,25 @@ def _levelled_records(records: Records, best: float) -> Records:
     return Records(records.evaluations, np.where(near, best, records.f), records.violation)
 
 
-def _wins(cells: dict[str, dict[str, Outcomes]]) -> list[Wins]:
+def _comparisons(cells: dict[str, dict[str, Outcomes]]) -> list[Comparison]:
     names = list(next(iter(cells.values())))
     found = []
     for first, second in combinations(names, 2):
-        rows = {p: {first: row[first], second: row[second]} for p, row in cells.items()}
-        (counts,) = significant_wins(rows, first, alpha=ALPHA).rows()
-        wins, ties, losses = (int(str(counts[name])) for name in ("wins", "ties", "losses"))
-        found.append(Wins(first, second, wins, ties, losses))
+        tests = [rank_sum(row[first], row[second]) for row in cells.values()]
+        for problem, one, adjusted in zip(cells, tests, holm([one.p for one in tests]), strict=True):
+            found.append(Comparison(problem, first, second, one.A12, one.magnitude, one.p, float(adjusted)))
+    return found
+
+
+def _wins(comparisons: list[Comparison]) -> list[Wins]:
+    by_pair: dict[tuple[str, str], list[Comparison]] = {}
+    for one in comparisons:
+        by_pair.setdefault((one.first, one.second), []).append(one)
+    found = []
+    for (first, second), row in by_pair.items():
+        winners = [one.winner for one in row]
+        effect = float(np.mean([one.A12 for one in row]))
+        found.append(Wins(first, second, winners.count(first), winners.count(None), winners.count(second), effect))
     return found
 
 
@@ -200,7 +265,9 @@ def _verdict(
 
 
 def _by_dimension(study: Study, ranks: CompetitionRanks) -> list[str]:
-    """Return a sentence of average ranks in each dimension, where there are several."""
+    """Return a sentence of average ranks in each dimension, where problems are there in several."""
+    if len({problem.name for problem in study.problems}) == len(study.problems):
+        return []
     dimension = np.array([study.problem(label).dimension for label in ranks.problems])
     several = sorted(set(dimension.tolist()))
     said = []
@@ -237,9 +304,14 @@ def _caveats(study: Study) -> list[str]:
         found.append(f"Not run: {count:,} of {study.wanted:,} runs are missing: {'; '.join(where)}{more}.")
     if study.failed:
         found.append(f"{study.failed:,} of {study.runs:,} finished runs failed; they count as worse than any other.")
-    absent = [name for name in study.algorithms if name not in study.ranked]
+        found += _reasons(study)
+    ran = {name for row in study.outcomes.values() for name in row}
+    absent = [name for name in study.algorithms if name not in ran]
     if absent:
         found.append(f"Without any finished run, so not ranked: {_listed(absent)}.")
+    broken = [name for name in study.algorithms if name in ran and name not in study.ranked]
+    if broken:
+        found.append(f"Every run failed, so not ranked: {_listed(broken)}.")
     left_out = [p.label for p in study.problems if p.label not in study.complete]
     if study.ranked and left_out:
         shown = _listed(left_out[:8]) + (f" and {len(left_out) - 8} more" if len(left_out) > 8 else "")
@@ -253,6 +325,44 @@ def _caveats(study: Study) -> list[str]:
     if nowhere:
         found.append(f"No run of any algorithm is feasible on {_listed(nowhere)}; these are ranked by violation.")
     return found or ["Everything that was planned was run, and no run failed."]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One message of failed runs."""
+
+    message: str
+    runs: int
+    algorithms: list[str]
+    problems: list[str]
+
+
+def reasons_of(study: Study) -> list[Reason]:
+    """Return why runs failed, each message once, the most frequent first."""
+    failures = study.standing.failures
+    counts = Counter(one.message for one in failures)
+    return [
+        Reason(
+            message,
+            runs,
+            list(dict.fromkeys(one.algorithm for one in failures if one.message == message)),
+            list(dict.fromkeys(f"{one.problem}, D={one.dimension}" for one in failures if one.message == message)),
+        )
+        for message, runs in counts.most_common()
+    ]
+
+
+def _reasons(study: Study) -> list[str]:
+    reasons = reasons_of(study)
+    said = [
+        f"Failed {one.runs:,} times ({_listed(one.algorithms)}; {_counted(one.problems)}): {one.message}"
+        for one in reasons[:REASONS]
+    ]
+    return said + ([f"{len(reasons) - REASONS} more reasons are listed below."] if len(reasons) > REASONS else [])
+
+
+def _counted(problems: list[str]) -> str:
+    return problems[0] if len(problems) == 1 else f"{len(problems)} problems"
 
 
 def _listed(names: list[str]) -> str:

@@ -75,7 +75,7 @@ function start() {
       make("strong", `${problem.label}, ${problem.at[place]} evaluations`, tip);
       const table = make("table", undefined, tip);
       const head = make("tr", undefined, table);
-      for (const name of ["", "objective", "violation", "feasible"]) make("th", name, head);
+      for (const name of ["", problem.value, "violation", "feasible"]) make("th", name, head);
       for (const one of problem.by) {
         if (!shown(one.a)) continue;
         const row = make("tr", undefined, table);
@@ -125,7 +125,8 @@ function start() {
       const problem = data.problems[details.dataset.table];
       const table = make("table", undefined, details.querySelector(".wide"));
       const head = make("tr", undefined, make("thead", undefined, table));
-      const names = ["algorithm", "evaluations", "f lower", "f median", "f upper"];
+      const value = problem.value;
+      const names = ["algorithm", "evaluations", `${value} lower`, `${value} median`, `${value} upper`];
       for (const name of [...names, "violation lower", "violation median", "violation upper", "feasible"]) {
         make("th", name, head).scope = "col";
       }

@@ -8,21 +8,25 @@ import math
 from collections.abc import Iterable
 from importlib import resources
 
+import numpy as np
+
 from .. import __version__
 from ..files import MADE_BY
 from ..markup import Markup, embedded, joined, listed, tag
+from ..stats import magnitude
 from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
-from .figures import Figures, draw
-from .findings import ALPHA, TARGETS, Findings, find
-from .study import Study
+from .figures import Figures, draw, errors
+from .findings import ALPHA, LEVEL, TARGETS, Findings, find, reasons_of
+from .study import Study, StudyProblem
 from .tables import (
     DIGITS,
+    MARKS,
     ReportTable,
     best_by_mean,
     cell,
     column,
-    mean_and_std,
+    error_of,
     row_head,
     short,
     sortable,
@@ -33,18 +37,26 @@ from .tables import (
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
     "tables print them; beneath, how many of the runs ended feasible. Bold: the best by feasibility rate, then mean "
-    "violation, then mean objective."
+    f"violation, then mean objective, objectives within {LEVEL:g} of the best counted as equal."
+)
+MEDIANS = (
+    "Objective of the median run, feasible runs before infeasible ones; beneath, where the optimum f* is known, its "
+    f"error f - f*. A median run that is not feasible has its violation instead. Bold: the least error, {LEVEL:g} "
+    "counted as equal. An error is negative where the tolerance of equalities allows a lower objective."
 )
 CURVES = (
-    "Each curve is the median run, its shade the quartiles. No run is left out: one without a feasible point counts as "
-    "infinite, so an objective appears when half of the runs are feasible. Values nearer to zero than 1e-10 are "
-    "drawn as zero. Point at a figure, or focus it and use the arrow keys, to read values."
+    "Each curve is the median run, its shade the quartiles; where the optimum is known, the error is drawn, else the "
+    "objective. No run is left out: one without a feasible point counts as infinite, so a curve appears when half of "
+    "the runs are feasible. Values nearer to zero than 1e-10 are drawn as zero. Point at a figure, or focus it and use "
+    "the arrow keys, to read values. Boxes are of the feasible runs alone, which are counted beside them."
 )
 SECTIONS = {
     "results": "results",
+    "medians": "medians and errors",
     "published": "published",
     "comparison": "comparison",
     "scores": "scores",
+    "run-times": "run times",
     "over-time": "over time",
     "problems": "problems",
     "state": "state",
@@ -52,7 +64,6 @@ SECTIONS = {
 }
 SERIES = 16
 SHOWN = 0.62  # pixels per unit of figures that have a size of their own
-FAILURES = 200  # failed runs listed at most
 
 
 def page(study: Study, *, compared: Markup | None = None, live: bool = False) -> str:
@@ -94,6 +105,7 @@ def assemble(
         _verdict(study, findings, bool(compared)),
         _controls(study),
         _results(study, findings),
+        _medians(study, findings),
         compared,
         _comparisons(study, findings, figures, found),
         _scores(study, figures, found),
@@ -107,15 +119,7 @@ def assemble(
     gone = tag(
         "p", "This page is no longer served; it shows the last state.", id="gone", class_="verdict caveats", hidden=True
     )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
-        tag("meta", name="generator", content=MADE_BY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{study.name}: report"),
-        tag("style", Markup(style)),
-    )
+    head = _head(study.title or study.name, style, policy)
     body = tag(
         "body",
         "\n",
@@ -133,6 +137,26 @@ def assemble(
         tag("script", Markup(script)),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def static_page(title: str, content: Markup) -> str:
+    """Return a page without a script: its content, and the style of the reports."""
+    style = _style(SERIES)
+    policy = f"default-src 'none'; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    body = tag("body", tag("main", content))
+    return f"<!doctype html>\n{tag('html', _head(title, style, policy), body, lang='en')}\n"
+
+
+def _head(title: str, style: str, policy: str) -> Markup:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        tag("meta", name="generator", content=MADE_BY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", Markup(style)),
+    )
 
 
 def _file(name: str) -> str:
@@ -157,11 +181,12 @@ def _data(study: Study, figures: Figures) -> dict[str, object]:
         "problems": [
             {
                 "label": problem.label,
+                "value": "objective" if problem.optimum is None else "error",
                 "at": _rounded(next(iter(row.values())).at) if row else [],
                 "by": [
                     {
                         "a": series,
-                        "f": [_rounded(quartile) for quartile in curve.f],
+                        "f": [_rounded(quartile) for quartile in _values(curve.f, problem)],
                         "v": [_rounded(quartile) for quartile in curve.violation],
                         "share": _rounded(curve.share.round(3)),
                     }
@@ -172,6 +197,11 @@ def _data(study: Study, figures: Figures) -> dict[str, object]:
             for row in [figures.curves[problem.label]]
         ],
     }
+
+
+def _values(f: np.ndarray, problem: StudyProblem) -> np.ndarray:
+    """Return what the figure of a problem shows of objectives."""
+    return f if problem.optimum is None else errors(f, problem.optimum)
 
 
 def _rounded(values: Iterable[float]) -> list[float | int | None]:
@@ -185,13 +215,12 @@ def _rounded(values: Iterable[float]) -> list[float | int | None]:
 
 def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
     links = {name: text for name, text in SECTIONS.items() if compared or name != "published"}
-    size = (
-        f"{len(study.problems)} problems, {len(study.algorithms)} algorithms, "
-        f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
-    )
+    done = f"{study.runs:,} of {study.wanted:,} runs done, {study.failed:,} failed"
+    when = f"{study.name}, last run finished {study.date}, {done}." if study.date else f"{study.name}, {done}."
     return joined(
-        tag("h1", study.name),
-        tag("p", size),
+        tag("h1", study.title or study.name),
+        tag("p", when),
+        tag("p", f"Plan: {study.plan}") if study.plan else "",
         tag("nav", *(tag("a", text, href=f"#{name}") for name, text in links.items()), aria_label="sections"),
         tag(
             "section",
@@ -205,7 +234,7 @@ def _verdict(study: Study, findings: Findings, compared: bool) -> Markup:
             tag("strong", "What was run"),
             listed(findings.caveats),
             class_="verdict caveats",
-            aria_label="what was not run",
+            aria_label="what was run",
         ),
     )
 
@@ -228,7 +257,6 @@ def _controls(study: Study) -> Markup:
 
 
 def _results(study: Study, findings: Findings) -> Markup:
-    head = [column("problem"), *(column(a, k) for k, a in enumerate(study.algorithms))]
     rows = []
     for p, problem in enumerate(study.problems):
         best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
@@ -245,13 +273,17 @@ def _results(study: Study, findings: Findings) -> Markup:
             feasible = tag(
                 "small",
                 f"{summary.n_feasible}/{summary.n} feasible",
-                f", {summary.n_failed} failed" if summary.n_failed else "",
                 class_=None if summary.n_feasible == summary.n else "short",
             )
+            if summary.n_failed:
+                feasible = joined(feasible, tag("small", f"{summary.n_failed} failed", class_="short"))
+            every = summary.n_failed == summary.n
             cells.append(
                 tag(
                     "td",
-                    mean_and_std(summary),
+                    "-" if every else short(summary.mean),
+                    _mark(findings, problem.label, name),
+                    "" if every else tag("small", f"({short(summary.std, 3)})"),
                     feasible,
                     data_a=k,
                     data_v=short(summary.mean, 9),
@@ -260,15 +292,77 @@ def _results(study: Study, findings: Findings) -> Markup:
                 )
             )
         rows.append(tag("tr", row_head(problem.label), *cells, data_p=p))
+    note = joined(tag("p", MEANS, class_="note"), _marks_explained(findings))
+    table = _by_algorithm(study, findings, [column("problem")], rows, "means by problem and algorithm")
+    return tag("section", tag("h2", "Results"), note, table, id="results")
+
+
+def _medians(study: Study, findings: Findings) -> Markup:
+    known = any(problem.optimum is not None for problem in study.problems)
+    rows = []
+    for p, problem in enumerate(study.problems):
+        row = findings.summaries[problem.label]
+        found = {name: error_of(one.median, one.v_bar, problem) for name, one in row.items()}
+        least = min((max(value, 0.0) for value in found.values() if value is not None), default=-math.inf)
+        cells = [cell(problem.optimum if problem.optimum is None else float(problem.optimum))] if known else []
+        for k, name in enumerate(study.algorithms):
+            summary, error = row.get(name), found.get(name)
+            if summary is None or summary.n_failed == summary.n:
+                cells.append(tag("td", "-", data_a=k, data_v=""))
+                continue
+            if error is not None:
+                below = tag("small", f"error {short(error, 3)}")
+            elif summary.v_bar > 0:
+                below = tag("small", f"violation {short(summary.v_bar, 3)}", class_="short")
+            else:
+                below = tag("small", "failed", class_="short") if math.isnan(summary.v_bar) else Markup()
+            cells.append(
+                tag(
+                    "td",
+                    short(summary.median),
+                    below,
+                    data_a=k,
+                    data_v=short(summary.median if error is None else error, 9),
+                    class_="best" if error is not None and max(error, 0.0) <= least + LEVEL else None,
+                )
+            )
+        rows.append(tag("tr", row_head(problem.label), *cells, data_p=p))
+    head = [column("problem"), *([column("optimum f*")] if known else [])]
+    note = tag("p", MEDIANS, class_="note")
+    table = _by_algorithm(study, findings, head, rows, "medians and errors by problem and algorithm")
+    return tag("section", tag("h2", "Medians and errors"), note, table, id="medians")
+
+
+def _by_algorithm(study: Study, findings: Findings, head: list[Markup], rows: list[Markup], name: str) -> Markup:
+    """Return a table with a column for each algorithm and, at its foot, their average ranks."""
+    columns = [*head, *(column(a, k) for k, a in enumerate(study.algorithms))]
     foot = []
     if findings.ranks is not None:
         average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
-        cells = [
+        cells = [tag("td")] * (len(head) - 1) + [
             tag("td", f"{average[a]:.3f}" if a in average else "-", data_a=k) for k, a in enumerate(study.algorithms)
         ]
         foot = [tag("tfoot", tag("tr", row_head("average rank"), *cells))]
-    note = tag("p", MEANS, class_="note")
-    return tag("section", tag("h2", "Results"), note, wide_table(head, rows, *foot), id="results")
+    return wide_table(columns, rows, *foot, name=name, full=True)
+
+
+def _mark(findings: Findings, problem: str, name: str) -> Markup:
+    sign = findings.mark(problem, name)
+    if not sign:
+        return Markup()
+    said = f"{MARKS[sign]} than {findings.reference}" if sign in "+-" else f"no difference from {findings.reference}"
+    shown = {"+": "+", "-": "\u2212", "=": "\u2248"}[sign]
+    return tag("span", shown, class_="mark", title=said, role="img", aria_label=said)
+
+
+def _marks_explained(findings: Findings) -> Markup:
+    if findings.reference is None or not findings.comparisons:
+        return Markup()
+    text = (
+        f"Marks compare with {findings.reference}: + better, \u2212 worse, \u2248 no difference by the rank-sum test "
+        f"on the runs, feasible before infeasible, level {ALPHA} after Holm's correction over the problems."
+    )
+    return tag("p", text, class_="note")
 
 
 def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
@@ -276,34 +370,66 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
     if findings.ranks is None:
         return tag("section", title, tag("p", "There is nothing to compare yet."), id="comparison")
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
-    parts = [title]
+    side: list[Markup] = []
     if figures.differences is not None:
-        parts.append(
-            _figure(
+        side.append(
+            shown_figure(
                 figures.differences,
                 "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
                 f"not tell apart at the level {ALPHA}.",
-                _fold("pairs", "table", sortable(found["pairs"]), sortable(found["tests"])),
-                "diagram",
+                _fold("tests", "table", sortable(found["tests"]), sortable(found["pairs"])),
             )
         )
-    parts += [tag("h3", "Pairs"), _wins(study, findings), _fold("wins", "table", sortable(found["wins"]))]
+        side.append(_pairs(study, findings, found["pairs"]))
+    parts = [tag("div", *side)]
     if figures.ranks is not None:
         parts.append(
-            _figure(
+            shown_figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
                 _fold("ranks", "table", sortable(found["ranks"], numbered), sortable(found["competition"])),
                 "map",
             )
         )
-    return tag("section", *parts, id="comparison")
+    wins = _wins(study, findings)
+    more = _fold("wins", "table", sortable(found["wins"]))
+    return tag("section", title, tag("div", *parts, class_="pair"), wins, more, id="comparison")
+
+
+def _pairs(study: Study, findings: Findings, table: ReportTable) -> Markup:
+    """Return the pairs over all problems, the best ranked first, p-values in bold where they are significant."""
+    place = {name: k for k, name in enumerate(findings.order)}
+    series = {name: k for k, name in enumerate(study.algorithms)}
+    rows = []
+    for first, second, apart, nemenyi, holm, chance, effect, _ in map(tuple, table.rows):
+        if place[str(first)] > place[str(second)]:
+            first, second, apart, chance = second, first, -float(str(apart)), 1 - float(str(chance))
+        cells = [
+            tag("td", f"{abs(float(str(apart))):.2f}", data_v=abs(float(str(apart)))),
+            *(_p_value(float(str(p))) for p in (nemenyi, holm)),
+            tag("td", f"{float(str(chance)):.2f}", data_v=float(str(chance))),
+            tag("td", str(effect)),
+        ]
+        row = tag("tr", row_head(f"{first}, {second}"), *cells, data_a=series[str(second)])
+        rows.append((place[str(first)], place[str(second)], row))
+    head = [column(name) for name in ("better, worse", "ranks apart", "p, Nemenyi", "p, Holm", "A12", "effect")]
+    note = (
+        "By average ranks over all problems: p-values of Nemenyi's test, and of the normal test after Holm's "
+        f"correction over the pairs; bold below {ALPHA}. A12, the chance that a run of the first is better, is the "
+        "mean over the problems, with its size by Vargha and Delaney."
+    )
+    body = wide_table(head, [row for *_, row in sorted(rows)], name="pairs of algorithms, the best ranked first")
+    return joined(tag("h3", "Pairs over all problems"), tag("p", note, class_="note"), body)
+
+
+def _p_value(p: float) -> Markup:
+    return tag("td", "< 0.0001" if p < 1e-4 else f"{p:.3g}", data_v=f"{p:.9g}", class_="best" if p < ALPHA else None)
 
 
 def _wins(study: Study, findings: Findings) -> Markup:
     """Return the table of problems won, tied and lost by the row against the column."""
-    counts = {(w.first, w.second): (w.wins, w.ties, w.losses) for w in findings.wins}
-    counts |= {(w.second, w.first): (w.losses, w.ties, w.wins) for w in findings.wins}
+    counts = {(w.first, w.second): (w.wins, w.ties, w.losses, w.A12) for w in findings.wins}
+    counts |= {(w.second, w.first): (w.losses, w.ties, w.wins, 1 - w.A12) for w in findings.wins}
     series = {name: k for k, name in enumerate(study.algorithms)}
     names = findings.order
     rows = []
@@ -313,40 +439,55 @@ def _wins(study: Study, findings: Findings) -> Markup:
             if first == second:
                 cells.append(tag("td", data_a=series[second], data_v=0))
                 continue
-            w, t, l = counts[first, second]
-            tip = f"{first} against {second}: {w} won, {t} tied, {l} lost"
+            w, t, l, chance = counts[first, second]
+            tip = f"{first} against {second}: {w} won, {t} tied, {l} lost, {magnitude(chance)} effect"
             strong = "best" if w > l else None
-            cells.append(tag("td", f"{w}/{t}/{l}", data_a=series[second], data_v=w - l, class_=strong, title=tip))
+            shown = joined(f"{w}/{t}/{l}", tag("small", f"A12 {chance:.2f}"))
+            cells.append(tag("td", shown, data_a=series[second], data_v=w - l, class_=strong, title=tip))
         rows.append(tag("tr", row_head(first), *cells, data_a=series[first]))
     note = (
-        f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, level "
-        f"{ALPHA} each, feasible before infeasible. Bold: more won than lost."
+        f"Problems won/tied/lost by the row against the column: rank-sum test on the runs of each problem, feasible "
+        f"before infeasible, level {ALPHA} after Holm's correction over the problems; beneath, A12: the chance that a "
+        "run of the row is better, mean over the problems. Bold: more won than lost."
     )
     head = [column("algorithm"), *(column(name, series[name]) for name in names)]
-    return joined(tag("p", note, class_="note"), wide_table(head, rows))
+    table = wide_table(head, rows, name="problems won, tied and lost", full=True)
+    return joined(tag("h3", "Pairs on each problem"), tag("p", note, class_="note"), table)
 
 
 def _scores(study: Study, figures: Figures, found: dict[str, ReportTable]) -> Markup:
+    times = _run_times(found)
     if figures.tiers is None:
-        return Markup()
+        return times
     numbered = {problem.label: p for p, problem in enumerate(study.problems)}
-    figure = _figure(
+    figure = shown_figure(
         figures.tiers,
         "All runs by the tiers of the U-score. The target of a problem is the median of the final objectives of its "
         "feasible runs; who reaches it sooner wins, then who is feasible with a lower objective, then who violates "
         "less.",
         _fold("scores", "table", sortable(found["scores_by_problem"], numbered)),
-        "diagram",
     )
     note = tag("p", "Larger is better. Speed is seen at the recorded points of each run.", class_="note")
-    return tag("section", tag("h2", "Speed and accuracy"), figure, note, sortable(found["scores"]), id="scores")
+    both = tag("div", figure, times, class_="pair")
+    return tag("section", tag("h2", "Speed and accuracy"), both, note, sortable(found["scores"]), id="scores")
+
+
+def _run_times(found: dict[str, ReportTable]) -> Markup:
+    if "run_times" not in found:
+        return Markup()
+    note = (
+        "Seconds per run without compilation: the median, least and most over the problems. Runs of a compiled job "
+        "share its time. Machines, and what else they did, are not corrected for."
+    )
+    title = tag("h3", "Run times")
+    return tag("section", title, tag("p", note, class_="note"), sortable(found["run_times"]), id="run-times")
 
 
 def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[str, ReportTable]) -> Markup:
     parts = []
     if figures.feasibility is not None:
         parts.append(
-            _figure(
+            shown_figure(
                 figures.feasibility,
                 f"Runs that have found a feasible point, mean over {len(study.complete)} problems.",
                 _fold("feasibility", "table", sortable(found["feasibility"])),
@@ -356,15 +497,26 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
         without = len(study.complete) - findings.ecdf_problems
         left_out = f" {without} problems without any feasible run are left out." if without else ""
         parts.append(
-            _figure(
+            shown_figure(
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
-                f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above the best objective of this study.{left_out}",
+                f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above {_floor(findings)}.{left_out}",
                 _fold("ecdf", "table", sortable(found["ecdf"])),
             )
         )
     shown = tag("div", *parts, class_="pair") if parts else tag("p", "No run is finished yet.")
     return tag("section", tag("h2", "Over time"), shown, id="over-time")
+
+
+def _floor(findings: Findings) -> str:
+    """Return, in words, the objectives that targets are measured from."""
+    if findings.ecdf_known == findings.ecdf_problems:
+        return "the known optimum of each problem"
+    if not findings.ecdf_known:
+        return "the best objective of this study"
+    return (
+        f"the known optimum of {findings.ecdf_known} problems, and above the best objective of this study on the others"
+    )
 
 
 def _problems(study: Study, figures: Figures) -> Markup:
@@ -374,9 +526,11 @@ def _problems(study: Study, figures: Figures) -> Markup:
         if drawing is None or drawing.plot is None:
             continue
         left, right = drawing.plot
-        behind = _fold(f"curves {p}", "table", tag("div", class_="wide", tabindex=0), data_table=p)
+        about = {"role": "region", "aria_label": f"table of {problem.label}"}
+        behind = _fold(f"curves {p}", "table", tag("div", class_="wide", tabindex=0, **about), data_table=p)
         instance = "" if problem.instance is None else f", instance {problem.instance}"
-        note = f"D = {problem.dimension}{instance}, {problem.budget:,} evaluations"
+        known = "" if problem.optimum is None else f", f* = {problem.optimum:.10g}"
+        note = f"D = {problem.dimension}{instance}, {problem.budget:,} evaluations{known}"
         figure = svg(drawing, data_curves=p, data_plot=f"{left:g} {right:g}", tabindex=0)
         parts.append(
             tag(
@@ -384,6 +538,11 @@ def _problems(study: Study, figures: Figures) -> Markup:
                 tag("h3", problem.label),
                 tag("p", note, class_="note"),
                 tag("figure", figure, behind),
+                tag(
+                    "figure",
+                    svg(figures.boxes[problem.label]),
+                    _fold(f"boxes {p}", "table", _quartiles(study, problem)),
+                ),
                 data_p=p,
             )
         )
@@ -391,23 +550,36 @@ def _problems(study: Study, figures: Figures) -> Markup:
     return tag("section", tag("h2", "Problems"), tag("p", CURVES, class_="note"), shown, id="problems")
 
 
+def _quartiles(study: Study, problem: StudyProblem) -> Markup:
+    """Return the numbers of the boxes of a problem."""
+    value = "objective" if problem.optimum is None else "error"
+    rows = []
+    for name, runs in study.outcomes[problem.label].items():
+        final = _values(runs.f[runs.feasible], problem)
+        numbers = np.percentile(final, (0, 25, 50, 75, 100)) if final.size else [None] * 5
+        cells = [tag("td", short(number)) for number in numbers]
+        rows.append(tag("tr", row_head(name), *cells, tag("td", f"{final.size}/{runs.n}")))
+    names = ("algorithm", f"least {value}", "lower quartile", "median", "upper quartile", "most", "feasible")
+    head = [tag("th", name, scope="col") for name in names]
+    return wide_table(head, rows, name=f"final {value}s on {problem.label}")
+
+
 def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
-    failures = study.standing.failures
     parts = [_fold("state", "runs done, by algorithm and problem", sortable(found["state"]))]
-    if failures:
-        head = [column(name) for name in ("algorithm", "problem", "D", "run", "message")]
+    reasons = reasons_of(study)
+    if reasons:
+        head = [column(name) for name in ("algorithms", "runs", "problems", "message")]
         rows = [
             tag(
                 "tr",
-                row_head(f.algorithm),
-                *map(cell, (f.problem, f.dimension, f.run)),
-                tag("td", f.message, class_="words"),
+                row_head(", ".join(one.algorithms)),
+                cell(one.runs),
+                tag("td", "; ".join(one.problems), class_="words"),
+                tag("td", one.message, class_="words"),
             )
-            for f in failures[:FAILURES]
+            for one in reasons
         ]
-        parts += [tag("h3", "Failed runs"), wide_table(head, rows)]
-        if len(failures) > FAILURES:
-            parts.append(tag("p", f"{len(failures) - FAILURES:,} more are not shown."))
+        parts += [tag("h3", "Failed runs by reason"), wide_table(head, rows, name="failed runs by reason")]
     return tag("section", tag("h2", "What was run"), *parts, id="state")
 
 
@@ -420,7 +592,8 @@ def _origin(study: Study) -> Markup:
 # --- pieces -------------------------------------------------------------------------------------------------------
 
 
-def _figure(drawing: Drawing, caption: str, behind: Markup, kind: str | None = None) -> Markup:
+def shown_figure(drawing: Drawing, caption: str, behind: str = "", kind: str | None = None) -> Markup:
+    """Return a drawing with its caption and what is behind it; of the kind 'map', it has a size of its own."""
     size = {"width": f"{SHOWN * drawing.width:.0f}", "height": f"{SHOWN * drawing.height:.0f}"} if kind else {}
     return tag("figure", svg(drawing, **size), tag("figcaption", caption), behind, class_=kind)
 

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from ..experiments import Store, StoredRun
 from ..experiments.database import StoreError
+from ..experiments.job import Job
 from ..experiments.store import StudyStatus, status_of
 from ..stats import Outcomes, Records
+from ..suites import SUITES
+from ..suites.named import from_suite
 
 
 @dataclass(frozen=True)
 class StudyProblem:
     """A problem in one dimension, which has a row in every table."""
 
-    label: str  # its name in tables: with the dimension where the study has several
+    label: str  # its name in tables: with the dimension where the study has it in several
     name: str
     dimension: int
     budget: int
     instance: int | str | None
+    optimum: float | None = None  # the best objective known of a feasible point, if the suite has it
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,10 @@ class Study:
     standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
     results: dict[str, dict[str, list[StoredRun]]] = field(default_factory=dict)  # run by run, as in `outcomes`
+    title: str = ""  # what was compared, in one line
+    plan: str = ""  # the plan in a sentence
+    date: str = ""  # when the last job was finished
+    seconds: dict[str, dict[str, float]] = field(default_factory=dict)  # per run, as in `outcomes`
 
     @property
     def runs(self) -> int:
@@ -54,42 +65,105 @@ class Study:
 
     @property
     def ranked(self) -> tuple[str, ...]:
-        """The algorithms that can be compared: those with a finished run."""
-        return tuple(a for a in self.algorithms if any(a in row for row in self.outcomes.values()))
+        """The algorithms that can be compared: those with a run that did not fail."""
+        rows = self.outcomes.values()
+        return tuple(a for a in self.algorithms if any(a in row and not row[a].failed.all() for row in rows))
 
     @property
     def complete(self) -> tuple[str, ...]:
         """The problems, by label, on which every ranked algorithm has a finished run: those of ranks and tests."""
-        return tuple(p.label for p in self.problems if self.ranked and set(self.outcomes[p.label]) == set(self.ranked))
+        names = set(self.ranked)
+        return tuple(p.label for p in self.problems if names and names <= set(self.outcomes[p.label]))
 
 
-def gather(store: Store, plan: int | None = None) -> Study:
+def gather(store: Store, plan: int | None = None, title: str | None = None) -> Study:
     """Read the study of one plan of a store (the first is number 1), or of all plans.
 
-    Where no plan is given and two plans use one label for different experiments, the last plan is read.
+    Where no plan is given and two plans use one label for different experiments, the last plan is read. Without a
+    title, one is made of the algorithms and problems.
     """
     plan = chosen_plan(store, plan)
     jobs = store.jobs(plan)
-    several = len({job.dimension for _, job in jobs}) > 1
+    dimensions = Counter(name for name, _ in {(job.problem_name, job.dimension) for _, job in jobs})
     problems: dict[tuple[str, int], StudyProblem] = {}
     for _, job in jobs:
-        label = f"{job.problem_name} D={job.dimension}" if several else job.problem_name
-        found = StudyProblem(label, job.problem_name, job.dimension, job.budget, job.instance)
-        problems.setdefault((job.problem_name, job.dimension), found)
+        name, dimension = job.problem_name, job.dimension
+        if (name, dimension) not in problems:
+            label = f"{name} D={dimension}" if dimensions[name] > 1 else name
+            found = StudyProblem(label, name, dimension, job.budget, job.instance, known_optimum(job))
+            problems[name, dimension] = found
     runs: dict[str, dict[str, list[StoredRun]]] = {problem.label: {} for problem in problems.values()}
     for result in store.results(plan):
         label = problems[result.problem, result.dimension].label
         runs[label].setdefault(result.algorithm, []).append(result)
+    names = tuple(dict.fromkeys(label for label, _ in jobs))
+    accounts = {job.id: store.account(job) or {} for _, job in jobs}
+    seconds: dict[str, dict[str, list[float]]] = {problem.label: {} for problem in problems.values()}
+    for name, job in jobs:
+        if "seconds" in accounts[job.id]:
+            spent = [float(accounts[job.id]["seconds"]) / len(job.runs)] * len(job.runs)
+            seconds[problems[job.problem_name, job.dimension].label].setdefault(name, []).extend(spent)
     return Study(
         name=store.path.name,
-        algorithms=tuple(dict.fromkeys(label for label, _ in jobs)),
+        algorithms=names,
         problems=tuple(problems.values()),
-        outcomes={p: {a: _outcomes(cell) for a, cell in row.items()} for p, row in runs.items()},
+        outcomes={p: {a: outcomes_of(cell) for a, cell in row.items()} for p, row in runs.items()},
         records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
         standing=status_of(store, plan),
-        origin=_origin(store, plan),
+        origin=_origin(jobs, accounts),
         results=runs,
+        title=_title(names, len(problems), jobs) if title is None else title,
+        plan=_plan(len(names), len(problems), jobs),
+        date=_date(max((float(one.get("finished", 0.0)) for one in accounts.values()), default=0.0)),
+        seconds={p: {a: float(np.mean(spent)) for a, spent in row.items()} for p, row in seconds.items()},
     )
+
+
+def known_optimum(job: Job) -> float | None:
+    """Return the best objective known of a feasible point of a job's problem; None if its suite is not known here."""
+    if job.suite is None or job.suite not in SUITES:
+        return None  # code of the user's is not executed for a report
+    try:
+        problem = from_suite(job.suite, job.problem["name"], job.dimension, job.instance)
+    except ValueError:  # such as data that is not on this machine
+        return None
+    known = problem.optimum
+    same = problem.properties.get("version") == job.problem.get("version")
+    if known is None or known.violation > 0 or not same:
+        return None
+    return -known.value if problem.maximize else known.value
+
+
+def _title(algorithms: tuple[str, ...], problems: int, jobs: list[tuple[str, Job]]) -> str:
+    many = f"{len(algorithms)} algorithms" if len(algorithms) != 1 else algorithms[0]
+    where = " and ".join(dict.fromkeys(job.suite for _, job in jobs if job.suite is not None))
+    return f"{many} on {problems} problem{'s' * (problems != 1)}{f' of {where}' if where else ''}"
+
+
+def _plan(algorithms: int, problems: int, jobs: list[tuple[str, Job]]) -> str:
+    """Return runs, problems, evaluations, seeds and engines in a sentence."""
+    if not jobs:
+        return "The plan has no jobs."
+    runs: Counter[tuple[str, str, int]] = Counter()
+    for label, job in jobs:
+        runs[label, job.problem_name, job.dimension] += len(job.runs)
+    seeds = ", ".join(map(str, sorted({job.seed for _, job in jobs})))
+    engines = " and ".join(sorted({f"{job.engine} engine" for _, job in jobs}))
+    dimensions = {job.dimension for _, job in jobs}
+    return (
+        f"{_range(runs.values())} runs of each of {algorithms} algorithm{'s' * (algorithms != 1)} on each of "
+        f"{problems} problem{'s' * (problems != 1)} of {_range(dimensions)} variables, "
+        f"{_range(job.budget for _, job in jobs)} evaluations per run, seed {seeds}, {engines}."
+    )
+
+
+def _range(numbers: Iterable[int]) -> str:
+    found = sorted(set(numbers))
+    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+
+
+def _date(finished: float) -> str:
+    return datetime.fromtimestamp(finished, UTC).strftime("%Y-%m-%d %H:%M UTC") if finished else ""
 
 
 def chosen_plan(store: Store, plan: int | None) -> int | None:
@@ -104,7 +178,8 @@ def chosen_plan(store: Store, plan: int | None) -> int | None:
     return plan
 
 
-def _outcomes(cell: list[StoredRun]) -> Outcomes:
+def outcomes_of(cell: list[StoredRun]) -> Outcomes:
+    """Return the final values of runs."""
     amounts = [result.by_constraint if result.ok else None for result in cell]
     width = max((len(a) for a in amounts if a is not None), default=0)
     return Outcomes(
@@ -128,7 +203,7 @@ def _records(cell: list[StoredRun]) -> Records:
     return Records(columns["evaluations"], columns["f"], columns["violation"])
 
 
-def _origin(store: Store, plan: int | None) -> dict[str, list[str]]:
+def _origin(jobs: list[tuple[str, Job]], accounts: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
     """Return versions, machines, seeds and commands, each different one once."""
     facts: dict[str, dict[str, int]] = {}
 
@@ -136,14 +211,15 @@ def _origin(store: Store, plan: int | None) -> dict[str, list[str]]:
         facts.setdefault(kind, {}).setdefault(text, 0)
         facts[kind][text] += 1
 
-    for label, job in store.jobs(plan):
+    for label, job in jobs:
         settings = ", ".join(f"{name}={value}" for name, value in job.settings.items())
         say("algorithms", f"{label}: {job.method} ({settings})")
         where = f"suite {job.suite}" if job.suite else f"file {job.problem.get('file')}"
-        say("problems", f"{where}, D={job.dimension}, instance {job.instance}, {job.budget:,} evaluations")
+        instance = "" if job.instance is None else f", instance {job.instance}"
+        say("problems", f"{where}, D={job.dimension}{instance}, {job.budget:,} evaluations")
         say("seeds", str(job.seed))
         say("engines", f"{job.engine} on {job.device}")
-        account: dict[str, Any] = store.account(job) or {}
+        account = accounts[job.id]
         if "versions" in account:
             say("versions", ", ".join(f"{name} {number}" for name, number in account["versions"].items()))
         for kind, name in (("hardware", "machine"), ("hosts", "host"), ("devices", "device")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +14,16 @@ import numpy as np
 
 from ..files import MADE_BY, write_own
 from ..markup import Markup, tag
-from ..stats import Summary
+from ..stats import magnitude
 from .figures import Figures, reached, unused
-from .findings import Findings
-from .study import Study
+from .findings import ALPHA, LEVEL, Findings, reasons_of
+from .study import Study, StudyProblem
 
 ECDF_ROWS = 40
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets take text that begins so for a formula
 DIGITS = 5  # significant, of a number that is shown
+MARKS = {"+": "better", "-": "worse", "=": "no difference", "": None}
+MOST_TEX_ROWS = 60  # of a table in LaTeX, which must fit a page
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,14 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Repo
             [list(row.values()) for row in findings.competition.rows()],
         )
     if findings.test is not None and findings.pairs is not None:
-        rows = [[row["test"], row["statistic"], str(row["df"]), row["p"]] for row in findings.test.test_rows()]
+        rows = [[row["test"], row["statistic"], _freedom(row["df"]), row["p"]] for row in findings.test.test_rows()]
         found["tests"] = ReportTable("Friedman's test", ["test", "statistic", "degrees of freedom", "p"], rows)
-        names = ["first", "second", "difference", "p", "differ"]
-        rows = [[row[name] for name in names] for row in findings.pairs.rows()]
-        found["pairs"] = ReportTable("Nemenyi's comparison of average ranks", names, rows)
+        found["pairs"] = _pairs(findings)
     if findings.wins:
-        rows = [[w.first, w.second, w.wins, w.ties, w.losses] for w in findings.wins]
-        found["wins"] = ReportTable("significant wins by problem", ["first", "second", "wins", "ties", "losses"], rows)
+        rows = [[w.first, w.second, w.wins, w.ties, w.losses, w.A12] for w in findings.wins]
+        names = ["first", "second", "wins", "ties", "losses", "mean A12"]
+        found["wins"] = ReportTable("problems won, tied and lost after Holm's correction", names, rows)
+        found["comparisons"] = _comparisons(findings)
     if findings.u_score is not None and findings.speed_score is not None:
         found |= _scores(findings)
     if findings.ecdf:
@@ -64,6 +67,15 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Repo
         columns = list(figures.shares.values())
         rows = [[100 * (k + 1) / steps, *(float(c[k]) for c in columns)] for k in range(steps)]
         found["feasibility"] = ReportTable("mean share of feasible runs", ["budget used, %", *names], rows)
+    if any(study.seconds.values()):
+        found["run_times"] = _run_times(study)
+    reasons = reasons_of(study)
+    if reasons:
+        found["failures"] = ReportTable(
+            "failed runs by reason",
+            ["algorithm", "runs", "problems", "message"],
+            [[", ".join(one.algorithms), one.runs, "; ".join(one.problems), one.message] for one in reasons],
+        )
     found["state"] = ReportTable(
         "runs by cell",
         ["algorithm", "problem", "D", "wanted", "done", "failed"],
@@ -75,12 +87,73 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Repo
 def _results(study: Study, findings: Findings) -> ReportTable:
     names = ["n", "n_feasible", "n_failed", "best", "median", "v_bar", "mean", "std", "feasible_mean", "worst"]
     names.append("mean_violation")
+    more = ["optimum", "best_error", "median_error", "worst_error", "seconds", "against_reference"]
     rows: list[list[object]] = []
     for problem in study.problems:
         for algorithm, summary in findings.summaries[problem.label].items():
             values = [getattr(summary, name) for name in names]
-            rows.append([problem.name, problem.dimension, algorithm, *values])
-    return ReportTable("results", ["problem", "D", "algorithm", *names], rows)
+            errors = [
+                error_of(summary.best, summary.best_violation, problem),
+                error_of(summary.median, summary.v_bar, problem),
+                error_of(summary.worst, summary.worst_violation, problem),
+            ]
+            seconds = study.seconds.get(problem.label, {}).get(algorithm)
+            mark = MARKS[findings.mark(problem.label, algorithm)]
+            rows.append([problem.name, problem.dimension, algorithm, *values, problem.optimum, *errors, seconds, mark])
+    return ReportTable("results", ["problem", "D", "algorithm", *names, *more], rows)
+
+
+def error_of(f: float, violation: float, problem: StudyProblem) -> float | None:
+    """Return how far a feasible run ended above the optimum; None if it is not feasible or no optimum is known."""
+    return None if problem.optimum is None or violation != 0 else f - problem.optimum
+
+
+def _freedom(df: object) -> str:
+    """Return degrees of freedom as they are printed: '3' or '3, 24'."""
+    return ", ".join(f"{d:g}" for d in df) if isinstance(df, tuple | list) else str(df)
+
+
+def _pairs(findings: Findings) -> ReportTable:
+    assert findings.pairs is not None and findings.holm is not None
+    effects = {(w.first, w.second): w.A12 for w in findings.wins}
+    corrected = dict(
+        zip(zip(findings.holm.first, findings.holm.second, strict=True), findings.holm.adjusted, strict=True)
+    )
+    rows: list[list[object]] = []
+    for row in findings.pairs.rows():
+        pair = str(row["first"]), str(row["second"])
+        effect = effects[pair]
+        rows.append(
+            [*pair, row["difference"], row["p"], float(corrected[pair]), effect, magnitude(effect), row["differ"]]
+        )
+    names = ["first", "second", "rank difference", "p, Nemenyi", "p, Holm", "mean A12", "effect", "differ"]
+    return ReportTable("pairs of algorithms over all problems", names, rows)
+
+
+def _comparisons(findings: Findings) -> ReportTable:
+    names = ["problem", "first", "second", "A12", "effect", "p", "p, Holm", "better"]
+    rows: list[list[object]] = [
+        [one.problem, one.first, one.second, one.A12, one.effect, one.p, one.adjusted, one.winner]
+        for one in findings.comparisons
+    ]
+    return ReportTable("pairs of algorithms on each problem", names, rows)
+
+
+def _run_times(study: Study) -> ReportTable:
+    """Return seconds per run by algorithm; the runs of a compiled job share its time."""
+    rows: list[list[object]] = []
+    for name in study.algorithms:
+        spent = {p: row[name] for p, row in study.seconds.items() if name in row}
+        if not spent:
+            continue
+        each = np.array(list(spent.values()))
+        runs = {p: study.outcomes[p][name].n for p in spent if name in study.outcomes[p]}
+        total = sum(spent[p] * n for p, n in runs.items())
+        made = sum(one.evaluations for p in runs for one in study.results[p][name])
+        rate = made / total if total > 0 else None
+        rows.append([name, float(np.median(each)), float(each.min()), float(each.max()), total / 3600, rate])
+    names = ["algorithm", "median, s", "least, s", "most, s", "all runs, h", "evaluations per s"]
+    return ReportTable("seconds per run, over the problems", names, rows)
 
 
 def _scores(findings: Findings) -> dict[str, ReportTable]:
@@ -134,13 +207,14 @@ def short(value: float | None, digits: int = DIGITS) -> str:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def write_tables(found: dict[str, ReportTable], paper: str, folder: Path) -> list[Path]:
-    """Write every table as CSV, in full precision, and as LaTeX, and the table of the paper as LaTeX."""
+def write_tables(found: dict[str, ReportTable], papers: dict[str, str], folder: Path) -> list[Path]:
+    """Write every table as CSV, in full precision, and, unless it is long, as LaTeX; and the tables of a paper."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = {"paper.tex": paper}
+    files = {f"{name}.tex": text for name, text in papers.items()}
     for name, table in found.items():
         files[f"{name}.csv"] = as_csv(table)
-        files[f"{unused(name, ['paper'])}.tex"] = as_tex(table)
+        if len(table.rows) <= MOST_TEX_ROWS:
+            files[f"{unused(name, papers)}.tex"] = as_tex(table, name)
     written = []
     for name, text in files.items():
         path = folder / name
@@ -174,40 +248,157 @@ def _harmless(value: object) -> object:
     return f"'{text}" if value != "-" and value.startswith(FORMULAS) else text
 
 
-def as_tex(table: ReportTable) -> str:
-    """Return the table as a LaTeX tabular, for the package booktabs."""
+# --- LaTeX: needs booktabs and graphicx, which shrinks a table that is wider than the text --------------------------
+
+
+def as_tex(table: ReportTable, name: str) -> str:
+    """Return the table as a LaTeX table with a caption and the label tab:NAME."""
     kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
-    lines = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
-    return _tabular("".join(kinds), [" & ".join(map(tex, table.columns)) + r" \\"], lines)
+    lines = [_line(map(tex, row)) for row in table.rows]
+    caption = tex(table.title[:1].upper() + table.title[1:]) + "."
+    return _table("".join(kinds), _line(map(tex, table.columns)), lines, caption, name)
+
+
+def paper_tables(study: Study, findings: Findings) -> dict[str, str]:
+    """Return the tables of a paper, as LaTeX: means of all cells and, where optima are known, errors."""
+    found = {"paper": paper_table(study, findings)}
+    if any(problem.optimum is not None for problem in study.problems):
+        found["paper_errors"] = error_table(study, findings)
+    return found
 
 
 def paper_table(study: Study, findings: Findings) -> str:
-    """Return mean and standard deviation of every cell as LaTeX, the best in bold, feasible runs beneath."""
-    head = " & ".join(["problem", *map(tex, study.algorithms)]) + r" \\"
+    """Return mean, standard deviation and feasible runs of every cell as LaTeX, the best in bold, with marks."""
     lines = []
     for problem in study.problems:
-        best = best_by_mean(findings, problem.label)
-        row = findings.summaries[problem.label]
-        cells, beneath = [], []
+        best, row = best_by_mean(findings, problem.label), findings.summaries[problem.label]
+        cells, beneath = [tex(problem.label)], [""]
         for name in study.algorithms:
             summary = row.get(name)
-            text = "--" if summary is None else mean_and_std(summary)
-            cells.append(rf"\textbf{{{tex(text)}}}" if name in best else tex(text))
-            beneath.append("" if summary is None else f"{summary.n_feasible}/{summary.n} feasible")
-        lines.append(" & ".join([tex(problem.label), *cells]) + r" \\")
-        lines.append(" & ".join(["", *beneath]) + r" \\")
+            if summary is None or summary.n_failed == summary.n:
+                cells.append("--")
+                beneath.append("" if summary is None else "failed")
+                continue
+            cells.append(_bold(tex_number(summary.mean), name in best) + _tex_mark(findings, problem.label, name))
+            feasible = "" if summary.n_feasible == summary.n else f" {summary.n_feasible}/{summary.n}"
+            beneath.append(rf"({tex_number(summary.std, 3)}){feasible}")
+        lines += [_line(cells), _line(beneath)]
+    caption = (
+        "Mean and, in brackets, standard deviation of the objective over all runs that did not fail; the number of "
+        "feasible runs is given where not all are. Bold: the best by feasibility rate, then mean violation, then mean. "
+        + _tex_legend(findings)
+    )
+    return _paper(study, findings, lines, caption, "results")
+
+
+def error_table(study: Study, findings: Findings) -> str:
+    """Return the error of the median run of every cell as LaTeX, of the problems whose optimum is known."""
+    lines = []
+    for problem in study.problems:
+        if problem.optimum is None:
+            continue
+        row = findings.summaries[problem.label]
+        found = {
+            name: error_of(summary.median, summary.v_bar, problem)
+            for name in study.algorithms
+            if (summary := row.get(name)) is not None
+        }
+        least = min((max(value, 0.0) for value in found.values() if value is not None), default=0.0)
+        cells = [tex(problem.label), tex_number(problem.optimum, 8)]
+        for name in study.algorithms:
+            value = found.get(name)
+            if value is None:
+                cells.append("--")
+                continue
+            best = max(value, 0.0) <= least + LEVEL
+            cells.append(_bold(tex_number(value, 3), best) + _tex_mark(findings, problem.label, name))
+        lines.append(_line(cells))
+    caption = (
+        r"Error of the median run, $f - f^*$; a dash where it is not feasible. $f^*$ is the best objective known. "
+        f"Bold: the least, and those within ${LEVEL:g}$ of it. ".replace("1e-08", "10^{-8}")
+        + _tex_legend(findings)
+    )
+    return _paper(study, findings, lines, caption, "errors", "$f^*$")
+
+
+def _paper(study: Study, findings: Findings, lines: list[str], caption: str, name: str, *more: str) -> str:
+    head = _line(["Problem", *more, *map(tex, study.algorithms)])
     if findings.ranks is not None:
         average = dict(zip(findings.ranks.algorithms, findings.ranks.by_median.mean(axis=0), strict=True))
-        ranks = [f"{average[name]:.3f}" if name in average else "--" for name in study.algorithms]
-        lines += [r"\midrule", " & ".join(["average rank", *ranks]) + r" \\"]
-    return _tabular("l" + "r" * len(study.algorithms), [head], lines)
+        ranks = [f"{average[a]:.2f}" if a in average else "--" for a in study.algorithms]
+        lines = [*lines, r"\midrule", _line(["Average rank", *[""] * len(more), *ranks])]
+    if findings.wins and findings.reference is not None:
+        counts = [_counts(findings, findings.reference, a) for a in study.algorithms]
+        lines = [*lines, _line([r"$+/\approx/-$", *[""] * len(more), *counts])]
+    return _table("l" + "r" * (len(study.algorithms) + len(more)), head, lines, caption, name)
 
 
-def mean_and_std(summary: Summary) -> str:
-    """Return mean and standard deviation as text; a dash where every run failed."""
-    if summary.n_failed == summary.n:
-        return "-"
-    return f"{short(summary.mean)} ({short(summary.std, 3)})"
+def _counts(findings: Findings, reference: str, name: str) -> str:
+    """Return on how many problems an algorithm is better than the reference, no different, and worse."""
+    if findings.ranks is None or name == reference or name not in findings.ranks.algorithms:
+        return "--"
+    marks = [findings.mark(problem, name) for problem in findings.ranks.problems]
+    return "/".join(str(marks.count(sign)) for sign in "+=-")
+
+
+def _tex_mark(findings: Findings, problem: str, name: str) -> str:
+    return {"+": "$^{+}$", "-": "$^{-}$", "=": r"$^{\approx}$", "": ""}[findings.mark(problem, name)]
+
+
+def _tex_legend(findings: Findings) -> str:
+    if findings.reference is None or not findings.wins:
+        return ""
+    return (
+        rf"$+$, $-$, $\approx$: better than {tex(findings.reference)}, worse, no difference by the rank-sum test with "
+        f"Holm's correction over the problems, level {ALPHA}."
+    )
+
+
+def _bold(number: str, best: bool) -> str:
+    return rf"{{\boldmath{number}}}" if best else number
+
+
+def tex_number(value: float | None, digits: int = DIGITS) -> str:
+    r"""Return a number for LaTeX, as siunitx sets it: a true minus sign, and powers of ten.
+
+    Examples
+    --------
+    >>> tex_number(-30665.53867), tex_number(1.24e-06, 3), tex_number(float("inf")), tex_number(None)
+    ('$-30666$', '$1.24\\times10^{-6}$', '$\\infty$', '--')
+    """
+    if value is None or math.isnan(value):
+        return "--"
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"${mantissa}\times10^{{{int(exponent)}}}$" if exponent else f"${mantissa}$"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _table(kinds: str, head: str, lines: list[str], caption: str, name: str) -> str:
+    """Return the lines as a table that is no wider than the text, with a caption above and a label."""
+    return "\n".join(
+        [
+            f"% {MADE_BY}; needs \\usepackage{{booktabs,graphicx}}",
+            r"\begin{table}",
+            r"\centering\footnotesize",
+            rf"\caption{{{caption}}}",
+            rf"\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', name)}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
 def best_by_mean(findings: Findings, problem: str) -> set[str]:
@@ -225,22 +416,17 @@ def tex(value: object) -> str:
     Examples
     --------
     >>> tex(r"50%_\\of{it}"), tex(0.5), tex(None)
-    ('50\\\\%\\\\_\\\\textbackslash{}of\\\\{it\\\\}', '0.5', '--')
+    ('50\\\\%\\\\_\\\\textbackslash{}of\\\\{it\\\\}', '$0.5$', '--')
     """
     if value is None:
         return "--"
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
-        return short(float(value)).replace("-", "--") if np.isnan(value) else short(float(value))
+        return tex_number(float(value))
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {letter: "\\" + letter for letter in "&%$#_{}"}
     return "".join(special.get(letter, letter if letter.isprintable() else "?") for letter in str(value))
-
-
-def _tabular(kinds: str, head: list[str], lines: list[str]) -> str:
-    top = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *head, r"\midrule"]
-    return "\n".join([*top, *lines, r"\bottomrule", r"\end{tabular}", f"% {MADE_BY}"]) + "\n"
 
 
 # --- in the page --------------------------------------------------------------------------------------------------
@@ -257,13 +443,14 @@ def sortable(table: ReportTable, problems: dict[str, int] | None = None) -> Mark
         )
         for row in table.rows
     ]
-    return wide_table([column(name) for name in table.columns], rows)
+    return wide_table([column(name) for name in table.columns], rows, name=table.title)
 
 
-def wide_table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup) -> Markup:
-    """Return a table that scrolls by itself where it is wider than the page."""
-    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot)
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="table")
+def wide_table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup, name: str, full: bool = False) -> Markup:
+    """Return a table that scrolls by itself where it is wider than the page; `full` if it is as wide at least."""
+    body = tag("thead", tag("tr", *head)), tag("tbody", *rows), *foot
+    table = tag("table", *body, class_="full" if full else None)
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label=name)
 
 
 def column(text: str, series: int | None = None) -> Markup:

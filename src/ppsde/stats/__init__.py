@@ -1,6 +1,7 @@
 """Statistics of runs: summaries, rank tests, comparisons, scores. Every result has `rows`; `as_text` prints them."""
 
 from .bayes import BayesianSignedRank, bayesian_signed_rank
+from .changes import Change, change, shift
 from .competition import (
     CompetitionRanks,
     WeightedScores,
@@ -16,6 +17,7 @@ from .pairs import (
     SignedRank,
     WinTieLoss,
     a12,
+    magnitude,
     rank_sum,
     signed_rank,
     signed_rank_rows,
@@ -46,6 +48,7 @@ from .tables import TableRow, as_text
 __all__ = [
     "BayesianSignedRank",
     "Cells",
+    "Change",
     "Comparisons",
     "CompetitionRanks",
     "Ecdf",
@@ -73,6 +76,7 @@ __all__ = [
     "bayesian_signed_rank",
     "bergmann_hommel",
     "cells_of",
+    "change",
     "competition_ranks",
     "equivalence",
     "finner",
@@ -81,6 +85,7 @@ __all__ = [
     "hochberg",
     "holm",
     "hommel",
+    "magnitude",
     "nemenyi",
     "positions",
     "published_average_ranks",
@@ -89,6 +94,7 @@ __all__ = [
     "rank_rows",
     "rank_sum",
     "shaffer",
+    "shift",
     "signed_rank",
     "signed_rank_rows",
     "significant_wins",

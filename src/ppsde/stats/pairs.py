@@ -90,8 +90,18 @@ def rank_sum(first: Outcomes | ArrayLike, second: Outcomes | ArrayLike) -> RankS
     p = 1.0 if equal else float(mannwhitneyu(a, b, alternative="two-sided").pvalue)
     won = _pairs_won(one, two)
     effect = won / (one.n * two.n)
-    magnitude = next(word for limit, word in MAGNITUDES if abs(effect - 0.5) >= limit)
-    return RankSum(one.n, two.n, effect, magnitude, won, p)
+    return RankSum(one.n, two.n, effect, magnitude(effect), won, p)
+
+
+def magnitude(effect: float) -> str:
+    """Return the size of an effect A12 in the words of Vargha and Delaney.
+
+    Examples
+    --------
+    >>> magnitude(0.5), magnitude(0.6), magnitude(0.3), magnitude(1.0)
+    ('negligible', 'small', 'medium', 'large')
+    """
+    return next(word for limit, word in MAGNITUDES if abs(effect - 0.5) >= limit)
 
 
 def _pairs_won(one: Outcomes, two: Outcomes) -> float:
