@@ -13,7 +13,12 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "examples" / "gallery"
 # Files that are pages of the site, by other names.
-PAGES = {"CHANGELOG.md": "changelog", "examples/notebook": "notebook", "GALLERY_HEADER": "gallery/index"}
+PAGES = {
+    "CHANGELOG.md": "changelog",
+    "/README": "index",
+    "examples/notebook": "notebook",
+    "GALLERY_HEADER": "gallery/index",
+}
 LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".ipynb": "json", "": "text"}
 
 
