@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
 NEIGHBOURS := pymoo pygmo optuna
 
-.PHONY: help demo test test-slow lint package docs clean
+.PHONY: help demo test test-slow test-versions lint package docs clean
 
 help:
 	@echo "make demo       run a small study, with live progress, and write its report"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take longer"
+	@echo "make test-versions  run a part of the tests with Python 3.11 to 3.14, oldest and newest NumPy, SciPy and JAX"
 	@echo "make lint       check format, style and types"
 	@echo "make package    build the package, and install it in clean environments"
 	@echo "make docs       build the site, docs/_build/html/index.html"
@@ -27,6 +28,9 @@ test: $(VENV)/.stamp-test
 
 test-slow: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+test-versions:
+	@"$(PYTHON)" tests/versions/environments.py
 
 lint: $(VENV)/.stamp-test
 	$(BIN)/ruff format --check .
@@ -63,5 +67,5 @@ $(BIN)/python:
 	"$(PYTHON)" -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist demo docs/_build docs/gallery docs/api/generated docs/jupyter_execute docs/notebook.ipynb .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .versions build dist demo docs/_build docs/gallery docs/api/generated docs/jupyter_execute docs/notebook.ipynb .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
