@@ -81,7 +81,7 @@ class StoredRun:
 
     @property
     def by_constraint(self) -> np.ndarray:
-        """How far each constraint is violated (m,), inequalities first: g, or |h| above its tolerance; else 0."""
+        """How far each constraint is violated (m,), inequalities first: g, or `|h|` above its tolerance; else 0."""
         return self.arrays["by_constraint"]
 
     @property
