@@ -81,7 +81,7 @@ def test_the_objectives_of_subproblems_by_hand() -> None:
     np.testing.assert_allclose(weighted(points, 3.0, i, np.float64(0.25), 0.5, 4), expected)
 
 
-@pytest.mark.parametrize("options", [{"subproblems": 3}, {"population_size": 9}, {"pbest": 2}, {"bias": -1}], ids=named)
+@pytest.mark.parametrize("options", [{"subproblems": 3}, {"population_size": 3}, {"pbest": 2}, {"bias": -1}], ids=named)
 def test_a_wrong_setting_is_named(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         HECODE(**options)

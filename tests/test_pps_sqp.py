@@ -27,6 +27,7 @@ from ppsde.algorithms.pps_sqp import (
 )
 from ppsde.arrays import bits
 from ppsde.engines.ending import CONVERGED
+from ppsde.parts.push_pull import Stage
 from ppsde.population import Population, choose, evaluated, forgotten
 from ppsde.streams import NumpyStream, Tape
 from ppsde.suites import get
@@ -268,12 +269,15 @@ def test_the_first_turn_of_de_completes_the_first_population() -> None:
 # Cycles of DE
 
 
-def later(state: State, rows: Any, cycle: int) -> State:
-    """The state after two generations of DE alone, the first of which completes the population or begins a cycle."""
-    state = replace(state, de=replace(state.de, cycle=replace(state.de.cycle, number=np.int64(cycle))))
+def later(state: State, rows: Any, cycles: int = 0) -> State:
+    """The state after two generations of DE alone; the first completes the population, in that many cycles later."""
     for k in (1, 2):
         state = replace(state, purse=replace(state.purse, credit=np.array([-999.0, 999.0, -999.0])))
         state = end_of(PPSSQP().generation(state, TASK, NumpyStream(1, 0, k)), rows=rows)
+        if k == 1 and cycles:  # a later cycle, from its push on
+            de = state.de
+            cycle = replace(de.cycle, number=de.cycle.number + cycles)
+            state = replace(state, de=replace(de, cycle=cycle, stage=Stage.fresh(PPSDE().switch_window)))
     return state
 
 
@@ -285,7 +289,9 @@ def test_a_third_of_the_cycles_has_no_push_the_first_of_them_where_much_is_feasi
         return evaluated(x, (x**2).sum(axis=1), (x.sum(axis=1) - bound)[:, None], np.zeros((len(x), 0)), 0.0)
 
     first: State = end_of(PPSSQP().start(TASK, NumpyStream(1)), rows=rows)
-    assert [bool(later(first, rows, cycle).de.stage.pull) for cycle in range(3)] == cycles
+    states = [later(first, rows, cycle) for cycle in range(3)]
+    assert [bool(state.de.stage.pull) for state in states] == cycles
+    assert states[0].de.cycle.number % 2 == 0, "the first cycle is one without a reseeding"
 
 
 def test_sizes_of_constraints_follow_the_push_and_stay_in_the_pull() -> None:
@@ -295,11 +301,11 @@ def test_sizes_of_constraints_follow_the_push_and_stay_in_the_pull() -> None:
         return evaluated(x, (x**2).sum(axis=1), factor * (x.sum(axis=1) + 9.0)[:, None], np.zeros((len(x), 0)), 0.0)
 
     first: State = end_of(PPSSQP().start(TASK, NumpyStream(1)), rows=rows)
-    push, pull = later(first, rows, 0), later(first, rows, 2)
+    push, pull = later(first, rows), later(first, rows, 2)
     assert not push.de.stage.pull and pull.de.stage.pull
     factor = 1000.0  # as if the population had moved to where the constraint is steep
     for state, follows in ((push, True), (pull, False)):
-        after = later(state, rows, int(state.de.cycle.number))
+        after = later(state, rows)
         assert after.sizes > 10 * state.sizes if follows else after.sizes == state.sizes
 
 

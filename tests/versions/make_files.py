@@ -1,6 +1,6 @@
 """Writes the files that later versions must be able to open: checkpoints of each kind and method, and a store.
 
-    python tests/versions/make_files.py tests/versions/0.1
+    python tests/versions/make_files.py tests/versions/0.2
 
 Once a version is released its folder stays as it is.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import ppsde
+from ppsde.algorithms import make
 from ppsde.experiments import Plan, run
 
 BOX = [(-3.0, 5.0)] * 2
@@ -32,8 +33,13 @@ def fun(x: np.ndarray) -> Any:
 
 
 def small(method: str) -> dict[str, Any]:
-    """A small population, where the method has one."""
-    return {"population_size": 8} if hasattr(ppsde.ALGORITHMS[method], "population_size") else {}
+    """A small population, where the method has one and allows it."""
+    options = {"population_size": 8}
+    try:
+        make(method, options)
+    except (TypeError, ValueError):
+        return {}
+    return options
 
 
 def searched(method: str, fun: Any = fun, **more: Any) -> Any:

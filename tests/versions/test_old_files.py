@@ -21,7 +21,7 @@ from ppsde.experiments import Store, run
 from ppsde.experiments.database import VERSION, StoreError
 from ppsde.experiments.repair import damages
 
-FILES = Path(__file__).parent / "0.1"
+FILES = Path(__file__).parent / "0.2"
 
 
 def copied(name: str, folder: Path) -> Path:
@@ -40,7 +40,7 @@ def opened(action: Any) -> tuple[Any, bool]:
 
 
 @pytest.mark.parametrize("name", [*METHODS, "journal"])
-def test_a_checkpoint_of_version_0_1_goes_on_to_its_end(name: str, tmp_path: Path) -> None:
+def test_a_checkpoint_of_version_0_2_goes_on_to_its_end(name: str, tmp_path: Path) -> None:
     path = copied(f"{name}.ppsde", tmp_path)
     calls = 0
 
@@ -56,7 +56,7 @@ def test_a_checkpoint_of_version_0_1_goes_on_to_its_end(name: str, tmp_path: Pat
         assert bits(result.x) == bits(unbroken.x) and bits(result.population.x) == bits(unbroken.population.x)
 
 
-def test_an_optimizer_of_version_0_1_goes_on(tmp_path: Path) -> None:
+def test_an_optimizer_of_version_0_2_goes_on(tmp_path: Path) -> None:
     search, other_versions = opened(lambda: ppsde.Optimizer.load(copied("optimizer.ppsde", tmp_path)))
     found = told(search, BUDGET).result
     assert search.done and found.nfev == BUDGET
@@ -64,7 +64,7 @@ def test_an_optimizer_of_version_0_1_goes_on(tmp_path: Path) -> None:
         assert bits(found.x) == bits(told(optimizer(), BUDGET).result.x)
 
 
-def test_a_store_of_version_0_1_is_read_and_continued(tmp_path: Path) -> None:
+def test_a_store_of_version_0_2_is_read_and_continued(tmp_path: Path) -> None:
     path = copied("study.db", tmp_path)
     assert damages(path) == []
     with Store(path) as store:

@@ -13,8 +13,8 @@ so the figures of this file are its own. Known of its strength: first of nine on
 C13, C16 and C25 solved at D = 30.
 
 Readings (not known / we do / consequence)
-  sizes                  `population_size` 450, `subproblems` 45 / they set the pace: a member is drawn in one of ten
-                         generations at first, in each at the end
+  sizes                  450 members and 45 subproblems, not whether at every D / `population_size` 15 D, the same at
+                         D = 30, but at least 60, `subproblems` a tenth / 450 at every D are too slow with few variables
   equivalent objective   e = |f - f*| + v, f* of the best member by feasibility / both parts are then normalised
   weights of i = 1 .. L  e t^(c i), f (1 - i / L) (1 - t)^(c i), v (i / L) (1 - t)^(c i), `bias` c 0.7 / large i reach
                          neither end for most of the run: their sums are small, not their order
@@ -59,9 +59,10 @@ class HECODE:
     Parameters
     ----------
     population_size
-        N_0, the number of members at the start.
+        N_0, the number of members at the start; 15 D but at least 60 if None.
     subproblems
-        lambda, the number of subproblems: of members drawn in a generation, and of members at the end.
+        lambda, the number of subproblems: of members drawn in a generation, and of members at the end; a tenth of N_0,
+        but at least 4, if None.
     bias
         gamma, how fast the weights of the subproblems move.
     memory_size
@@ -76,8 +77,8 @@ class HECODE:
         delta: when a strategy has a smaller share of the successes, all counts go back to the prior.
     """
 
-    population_size: int = 450
-    subproblems: int = 45
+    population_size: int | None = None
+    subproblems: int | None = None
     bias: float = 0.7
     memory_size: int = 5
     pbest: float = 0.1
@@ -86,15 +87,17 @@ class HECODE:
     least_share: float = 0.05
 
     def __post_init__(self) -> None:
-        check_count(self, 4, "subproblems")
-        check_count(self, self.subproblems, "population_size")
+        if self.subproblems is not None:
+            check_count(self, 4, "subproblems")
+        if self.population_size is not None:
+            check_count(self, self.subproblems or 4, "population_size")
         check_count(self, 1, "memory_size", "prior")
         check_range(self, 0.0, 100.0, "bias", "archive_rate")
         check_range(self, 0.0, 1.0, "pbest")
         check_range(self, 0.0, 0.25, "least_share")
 
     def start(self, task: Task, rng: Stream) -> Coroutine:
-        n = self.population_size
+        n, count = self._sizes(task)
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
         return State(
@@ -102,13 +105,15 @@ class HECODE:
             generation=xp.asarray(0),
             evaluations=xp.asarray(n),
             size=xp.asarray(n),
-            strategies=FourStrategies.fresh(self.prior, self.memory_size, self._most_archived(), task.dimension, xp),
+            strategies=FourStrategies.fresh(
+                self.prior, self.memory_size, self._most_archived(count), task.dimension, xp
+            ),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         population, size = state.population, state.size
         xp = namespace(population.f)
-        n, count = population.size, self.subproblems
+        n, count = population.size, self._sizes(task)[1]
 
         # As many members as there are subproblems, the k-th of them for subproblem k + 1; in order by e.
         drawn = order(xp.arange(n) >= size, rng.uniform(n))[:count]
@@ -139,7 +144,7 @@ class HECODE:
         accepted = children.valid & (sums[count:] <= sums[:count])
         success = accepted & parents.valid
         gains = xp.where(success, xp.where(success, sums[:count], 0.0) - xp.where(success, sums[count:], 0.0), 0.0)
-        limit = self._most_archived()
+        limit = self._most_archived(count)
         strategies = state.strategies.learn(made, parents.x, success, gains, xp.asarray(limit), rng.uniform(count))
 
         # Back into the population; the worst by e leave.
@@ -169,8 +174,13 @@ class HECODE:
             "rate_randrl_exp": rates[3],
         }
 
-    def _most_archived(self) -> int:
-        return int(rounded(self.archive_rate * self.subproblems))
+    def _sizes(self, task: Task) -> tuple[int, int]:
+        """The numbers of members at the start and of subproblems."""
+        wanted = self.population_size or max(15 * task.dimension, 60, self.subproblems or 0)
+        return wanted, self.subproblems or max(wanted // 10, 4)
+
+    def _most_archived(self, count: int) -> int:
+        return int(rounded(self.archive_rate * count))
 
 
 def equivalent(points: Population, best_f: Array) -> Array:

@@ -158,7 +158,6 @@ class State:
     generation: Array  # how many were made
     complete: Array  # bool: the first population is evaluated
     sizes: Array  # (m,), of the constraints; violations below are normalised by them
-    wide: Array  # bool: much of the first population is feasible
     de: StateOfDE
     search: LocalSearch
     start: Array  # (d,), where the local search began
@@ -228,8 +227,7 @@ class PPSSQP:
             generation=zero,
             complete=xp.asarray(asked == n),
             sizes=sizes,
-            wide=points.feasible.mean() >= WIDE,
-            de=de.begin(population, population.take(slice(0, n // 2)), best, zero, zero, handling),
+            de=de.begin(population, population.take(slice(0, n // 2)), best, zero, first_cycle(population), handling),
             search=replace(LocalSearch.begin(best, task), over=~no),
             start=best.x[0],
             turn=zero,
@@ -338,19 +336,19 @@ class PPSSQP:
             asked, population = missing.sum(), choose(missing, points, population)
         # In the pull, violations of different generations are compared with each other, so their sizes stay.
         sizes = xp.where(de.stage.pull & state.complete, state.sizes, constraint_sizes(population))
-        wide = xp.where(completes, population.feasible.mean() >= WIDE, state.wide)
 
         def rescaled(points: Population) -> Population:
             return normalised(points, sizes, task.tolerance)
 
         population = rescaled(population).sorted()
         first = population.take(slice(0, 1))
-        begun = replace(de, population=population, seen=population.take(slice(0, n // 2)), nearest=first)
+        cycle = replace(de.cycle, number=first_cycle(population))
+        begun = replace(de, population=population, seen=population.take(slice(0, n // 2)), nearest=first, cycle=cycle)
         if self.rule is not None:
             begun = replace(begun, handling=first_handling(self.rule, population, task))
         going = replace(de, population=population, seen=rescaled(de.seen), nearest=rescaled(de.nearest))
         de = when(completes, lambda: begun, going)
-        without_push = ~de.stage.pull & (de.cycle.number % 3 == xp.where(wide, 0, 2))
+        without_push = ~de.stage.pull & (de.cycle.number % 3 == 0)
         pull = de.stage.begin_pull(de.cycle.age, population)
         de = replace(de, stage=when(without_push, lambda: pull, de.stage))
 
@@ -379,7 +377,6 @@ class PPSSQP:
                 state,
                 complete=state.complete | completes,
                 sizes=sizes,
-                wide=wide,
                 de=de,
                 search=search,
                 agreement=state.agreement.renewed(old, better_rows(old, leader), task),
@@ -454,6 +451,14 @@ class PPSSQP:
             "evolved": state.purse.spent[DE],
             "adapted": state.purse.spent[ES],
         }
+
+
+def first_cycle(population: Population) -> Array:
+    """The number of the first cycle: of one without a push (a multiple of 3), or of the two before the next of these.
+
+    Both are even, because PPS-DE does more in odd cycles.
+    """
+    return namespace(population.f).where(population.feasible.mean() >= WIDE, 0, 4)
 
 
 def offspring_size(task: Task) -> int:

@@ -18,6 +18,7 @@ from .parsing import command, instance, whole
 from .text import heading, print_json, printable, table, width
 
 LONGEST_FACT = 16  # letters of a fact that still fits a table
+MANY = 8  # settings that a preset may change and still have them listed
 
 
 def add(group: Any) -> None:
@@ -125,6 +126,8 @@ def _title(algorithm: Any) -> str:
     title = (inspect.getdoc(module) or inspect.getdoc(type(algorithm)) or "").partition("\n")[0]
     settings = [(field.name, getattr(algorithm, field.name), field.default) for field in dataclasses.fields(algorithm)]
     changed = [f"{name}={value}" for name, value, usual in settings if value != usual]
+    if len(changed) > MANY:
+        return printable(f"{title} With {len(changed)} other settings")
     return printable(f"{title} With {', '.join(changed)}" if changed else title)
 
 
