@@ -90,7 +90,7 @@ def test_the_budget_is_that_of_scipy_and_fixed_variables_do_not_count():
 def test_it_stops_when_the_values_lie_close_together(spread, stops):
     members = evaluated(np.zeros((2, 1)), np.array([1 - spread, 1 + spread]), np.zeros((2, 0)), np.zeros((2, 0)), 0.0)
     run = SimpleNamespace(completed=3, state=SimpleNamespace(population=members))
-    after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict)
+    after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict, lambda: False)
     assert after_iteration() == after_iteration.converged == stops
 
 

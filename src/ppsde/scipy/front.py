@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -19,7 +20,8 @@ from ..population import TOLERANCE, Population
 from ..problem import MalformedValue, Problem, box
 from ..streams import seed_from
 from ..variables import Variables, mask, variables_of
-from .polishing import PolishBounds, in_rows, polish_result, violation_at
+from .local import LocalSearches
+from .polishing import PolishBounds, in_rows, polish_result, take_if_better, violation_at
 from .search import ConstraintsFirst, Function, OwnStrategy
 
 CONVERGED = "Optimization terminated successfully."
@@ -147,10 +149,22 @@ def differential_evolution(
         tolerance=TOLERANCE,
     )
 
-    def stand() -> Any:
-        return stand_of(run, variables, limits, vectorized, evaluator.calls)
+    bounds_of_polish = PolishBounds(lower, upper, integer | (lower == upper), integer)
+    polish = polish if not integer.all() else False
+    searches = None
+    if limits and polish and not callable(polish):
+        searches = LocalSearches(fun, limits, bounds_of_polish, np.random.default_rng([number, 1]))
 
-    after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand)
+    def stand() -> Any:
+        calls = evaluator.calls + (0 if searches is None else searches.calls)
+        return stand_of(run, variables, limits, vectorized, calls)
+
+    def agree() -> bool:
+        if searches is None or run.state is None or integer.any() or tol == atol == 0:
+            return False
+        return searches.after_iteration(run.completed, in_user_variables(run.state.population, variables))
+
+    after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand, agree)
     try:
         ending = drive(
             run,
@@ -169,18 +183,25 @@ def differential_evolution(
         result.message = ending.message
     else:
         result.message = BY_CALLBACK if ending.status == STOPPED else SPENT
-    result.success = bool(result.success and after_iteration.converged)
-    if polish and not integer.all() and not np.isnan(result.x).any():
-        if result.get("maxcv", 0.0) > 0:
+    if polish and not np.isnan(result.x).any():
+        if result.get("maxcv", 0.0) > 0 and not after_iteration.converged:
             warnings.warn(
                 "differential evolution didn't find a solution satisfying the constraints, "
                 "attempting to polish from the least infeasible solution",
                 UserWarning,
                 stacklevel=2,
             )
-        held = integer | (lower == upper)
-        polish_result(result, polish, fun, limits, given, PolishBounds(lower, upper, held, integer), bool(disp))
+        if searches is None:
+            polish_result(result, polish, fun, limits, given, bounds_of_polish, bool(disp))
+        else:
+            if disp:
+                print("Polishing solution with 'SQP'")
+            assert run.best is not None
+            found = searches.polished(None if after_iteration.agreed else in_user_variables(run.best, variables))
+            take_if_better(result, OptimizeResult(x=found.x[0], fun=float(found.f[0])), fun, limits, bounds_of_polish)
+            result.nfev = evaluator.calls + searches.calls
         result.update(violations(result.x, limits, vectorized))
+    result.success = bool(after_iteration.converged and result.get("maxcv", 0.0) == 0)
     if result.get("maxcv", 0.0) > 0 and not np.isnan(result.x).any():
         result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
         if ending.failures:
@@ -291,10 +312,11 @@ class AfterIteration:
         atol: float,
         run: Run,
         stand: Callable[[], Any],
+        agree: Callable[[], bool],
     ) -> None:
         self._callback, self._disp, self._tol, self._atol = callback, disp, tol, atol
-        self._run, self._stand = run, stand
-        self.converged = False
+        self._run, self._stand, self._agree = run, stand, agree
+        self.converged = self.agreed = False
 
     def __call__(self) -> bool:
         if self._run.completed == 0 or self._run.state is None:  # SciPy calls it first after an iteration
@@ -308,6 +330,8 @@ class AfterIteration:
         if self._callback is not None and self._wants_to_stop(mean, deviation):
             return True
         self.converged = deviation <= self._atol + self._tol * abs(mean) < np.inf
+        if not self.converged:
+            self.converged = self.agreed = self._agree()
         return self.converged
 
     def _wants_to_stop(self, mean: float, deviation: float) -> bool:
@@ -347,6 +371,11 @@ def stand_of(run: Run, variables: Variables | None, limits: Sequence[Constraint]
         result.population_energies = energies_of(ordered)
     result.update(violations(x, limits, vectorized))
     return result
+
+
+def in_user_variables(points: Population, variables: Variables | None) -> Population:
+    """Return points of the search as points of the user."""
+    return points if variables is None else replace(points, x=variables.to_user(points.x))
 
 
 def energies_of(population: Population) -> np.ndarray:
