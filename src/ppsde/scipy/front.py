@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -63,8 +62,8 @@ def differential_evolution(
 ) -> Any:
     """Minimise a function under bounds and constraints, called as `scipy.optimize.differential_evolution` is.
 
-    The search is JADE: F and CR adapt by themselves. Iterations, population, convergence, messages and warnings are
-    those of SciPy.
+    The search is JADE: F and CR adapt by themselves. Where there are constraints, it is helped by the local searches of
+    PPS-SQP, the default method of `minimize`. Iterations, population, messages and warnings are those of SciPy.
 
     Parameters
     ----------
@@ -81,16 +80,19 @@ def differential_evolution(
         Number of iterations, and members of the population per variable that is not fixed by its bounds.
     tol, atol : float
         The run ends early when all of the population is feasible and the standard deviation of its values is at most
-        `atol + tol * abs(mean)`.
+        `atol + tol * abs(mean)`, or when local searches agree (see `polish`).
     rng, seed : None, int, SeedSequence, Generator or RandomState
     callback : callable
         `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
     disp : bool
         Whether to print the best value of each iteration.
     polish : bool or callable
-        Whether to improve the result by `scipy.optimize.minimize`, integers fixed: by L-BFGS-B, or where there are
-        constraints by SLSQP, and by trust-constr if that finds nothing better. The polished point replaces x only if
-        it violates less, or is as feasible and better. A callable is used in its place.
+        Whether to improve the result by gradients, integers fixed. Without constraints this is done by L-BFGS-B. With
+        constraints it is done by the local searches of the default method, which also shorten the run: some are made
+        after the first iteration, from members of the population and from other points, and if they agree the run has
+        converged after the third. That does not happen with integers, nor if `tol` and `atol` are 0. Polishing calls
+        the objective anywhere inside the bounds. The polished point replaces x only if it violates less, or is as
+        feasible and better. A callable is used in its place.
     init : str or array (S, N)
         How the first population is drawn, or that population.
     workers : int or callable like map
@@ -109,8 +111,8 @@ def differential_evolution(
     scipy.optimize.OptimizeResult
         With `x`, `fun` (inf if x is not feasible and was not polished), `nfev` (calls of the objective), `nit`,
         `success` (feasible and converged), `message`, `population`, `population_energies` (inf where not feasible),
-        `jac` if polishing helped, and with constraints `constr`, `constr_violation` and `maxcv`. Points where the
-        function failed are counted in `n_failed`.
+        `jac` if L-BFGS-B or your function helped, and with constraints `constr`, `constr_violation` and `maxcv`.
+        `n_failed` counts the points of the evolution at which the function failed.
 
     Examples
     --------
@@ -149,11 +151,12 @@ def differential_evolution(
         tolerance=TOLERANCE,
     )
 
-    bounds_of_polish = PolishBounds(lower, upper, integer | (lower == upper), integer)
+    held = integer | (lower == upper)
+    bounds_of_polish = PolishBounds(lower, upper, held, integer)
     polish = polish if not integer.all() else False
     searches = None
     if limits and polish and not callable(polish):
-        searches = LocalSearches(fun, limits, bounds_of_polish, np.random.default_rng([number, 1]))
+        searches = LocalSearches(fun, limits, searched, held, variables, np.random.default_rng([number, 1]))
 
     def stand() -> Any:
         calls = evaluator.calls + (0 if searches is None else searches.calls)
@@ -162,7 +165,7 @@ def differential_evolution(
     def agree() -> bool:
         if searches is None or run.state is None or integer.any() or tol == atol == 0:
             return False
-        return searches.after_iteration(run.completed, in_user_variables(run.state.population, variables))
+        return searches.after_iteration(run.completed, run.state.population)
 
     after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand, agree)
     try:
@@ -196,9 +199,9 @@ def differential_evolution(
         else:
             if disp:
                 print("Polishing solution with 'SQP'")
-            assert run.best is not None
-            found = searches.polished(None if after_iteration.agreed else in_user_variables(run.best, variables))
-            take_if_better(result, OptimizeResult(x=found.x[0], fun=float(found.f[0])), fun, limits, bounds_of_polish)
+            found = searches.polished(None if after_iteration.agreed else run.best)
+            x = found.x[0] if variables is None else variables.to_user(found.x[0])
+            take_if_better(result, OptimizeResult(x=x, fun=float(found.f[0])), fun, limits, bounds_of_polish)
             result.nfev = evaluator.calls + searches.calls
         result.update(violations(result.x, limits, vectorized))
     result.success = bool(after_iteration.converged and result.get("maxcv", 0.0) == 0)
@@ -371,11 +374,6 @@ def stand_of(run: Run, variables: Variables | None, limits: Sequence[Constraint]
         result.population_energies = energies_of(ordered)
     result.update(violations(x, limits, vectorized))
     return result
-
-
-def in_user_variables(points: Population, variables: Variables | None) -> Population:
-    """Return points of the search as points of the user."""
-    return points if variables is None else replace(points, x=variables.to_user(points.x))
 
 
 def energies_of(population: Population) -> np.ndarray:

@@ -9,57 +9,69 @@ import numpy as np
 
 from ..algorithm import Ask, Task
 from ..constraints import Constraint
+from ..parts.sizing import inside
 from ..parts.sqp import LocalSearch, step
 from ..parts.starts import FEW, Agreement, Visits, improves
 from ..population import TOLERANCE, Population, better_rows, evaluated
 from ..returned import MalformedValue
-from .polishing import PolishBounds
+from ..variables import Variables
 from .search import Function, values_at
 
-ROUNDS = 3  # local searches are made after so many iterations
-ROUND = 75  # evaluations per variable, and as many more, after each of them
-AGAIN = 2  # searches that must have ended at the best point after the last round, if the rest disagree
+DECISION = 3  # the iteration after which the run may end
+SPENT = 300  # evaluations per variable, and as many more, that local searches may make
+AGAIN = 2  # searches that must have ended at the best point if the rest disagree
 NARROW = 0.01  # share of the box around the best point in which the last search is made
 DIFFERENCE = 1e-8  # between a point and the probes of its derivatives, in widths of the box
 SAME_VALUE = 1e-8  # values agree within 100 times this, relative to the best one if that is large
 
 
 class LocalSearches:
-    """Local searches on objective and constraints; the variables that polishing may not move stay as they began.
+    """Local searches on objective and constraints, inside the box (d, 2); variables that are held (d,) do not move.
 
-    They call the objective anywhere inside the bounds. `calls` counts these calls; `best` is the best point, one row.
+    Points are those of the search; `variables` converts them to the user's. The objective is called anywhere inside the
+    box, and `calls` counts this. `best` is the best point, one row.
     """
 
     def __init__(
-        self, fun: Function, limits: Sequence[Constraint], box: PolishBounds, rng: np.random.Generator
+        self,
+        fun: Function,
+        limits: Sequence[Constraint],
+        box: np.ndarray,
+        held: np.ndarray,
+        variables: Variables | None,
+        rng: np.random.Generator,
     ) -> None:
-        self._fun, self._limits, self._box, self._rng = fun, limits, box, rng
-        self._task = Task(box.lower, box.upper, 0, tol=SAME_VALUE)
-        self._visits, self._agreement = Visits.none(len(box.lower)), Agreement.none()
+        self._fun, self._limits, self._variables, self._rng = fun, limits, variables, rng
+        self._free = ~held
+        self._task = Task(box[:, 0], box[:, 1], 0, tol=SAME_VALUE)
+        self._visits, self._agreement = Visits.none(len(box)), Agreement.none()
         self._counts = 0, 0  # of inequalities and equalities; known from the first start on
         self._points = 0  # evaluated
         self.calls = 0
         self.best: Population | None = None
 
     def after_iteration(self, number: int, population: Population) -> bool:
-        """Make the searches that follow an iteration; return whether the run may end, because they agree.
+        """Make searches after the first iteration; return whether the run may end after the third, because they agree.
 
-        They begin at members far from all earlier starts and ends, in random order. The run may end after the last
-        round if 12 more searches have ended at the best point than elsewhere, or at least two if all rounds were spent.
+        One begins at any point of the box, seven at random members far from all earlier starts and ends, and so on.
+        They agree if 12 more have ended at the best point than elsewhere, or two when all evaluations are spent. The
+        run may not end if a member is better.
         """
-        if number > ROUNDS:
+        if number == 1:
+            self._begin_at(population.take(self._rng.permutation(population.size)))
+        if number != DECISION or self.best is None or improves(population.take(population.best()[None]), self.best):
             return False
-        members = population.take(self._rng.permutation(np.flatnonzero(population.valid)))
-        round_size = ROUND * int((~self._box.held).sum() + 1)
-        allowed = self._points + round_size
-        while self._points < allowed and not self._agree:
+        return self._agree or bool(self._agreement.same >= AGAIN)
+
+    def _begin_at(self, members: Population) -> None:
+        """Make searches from members, in their order, and from other points."""
+        self._counts = members.g.shape[1], members.h.shape[1]
+        while self._points < SPENT * (self._free.sum() + 1) and not self._agree:
             unvisited = self._visits.unvisited(members, self._task)
-            if not unvisited.any():
-                break
-            self._search(members.take(np.array([unvisited.argmax()])))
-        if number < ROUNDS or self.best is None or improves(members.take(members.best()[None]), self.best):
-            return False
-        return self._agree or bool(self._points >= ROUNDS * round_size and self._agreement.same >= AGAIN)
+            if self._visits.count % 8 > 0 and unvisited.any():
+                self._search(members.take(np.array([unvisited.argmax()])))
+            else:
+                self._search(self._evaluated(inside(self._task, self._rng.random((1, members.x.shape[1])))))
 
     @property
     def _agree(self) -> bool:
@@ -77,13 +89,14 @@ class LocalSearches:
         self._search(self.best, NARROW)
         return self.best
 
+    @np.errstate(all="ignore")  # points may have no values, and the objective is called where it may have none
     def _search(self, start: Population, reach: float = 1.0) -> None:
         """Search from a point, one row, inside some share of the box, until that ends or comes to an earlier end."""
         self._counts = start.g.shape[1], start.h.shape[1]
         if not np.isfinite(start.f[0]):  # the evolution does not call the objective where constraints are violated
             start = self._evaluated(start.x)
-        origin, free = start.x[0], ~self._box.held
-        lower, upper = self._box.lower[free], self._box.upper[free]
+        origin, free = start.x[0], self._free
+        lower, upper = self._task.lower[free], self._task.upper[free]
         around = reach * (upper - lower)
         task = Task(np.maximum(lower, origin[free] - around), np.minimum(upper, origin[free] + around), 0)
 
@@ -94,17 +107,16 @@ class LocalSearches:
 
         best = start if self.best is None else self.best
         search, given_up = LocalSearch.begin(replace(start, x=start.x[:, free]), task), False
-        with np.errstate(all="ignore"):  # of points without values
-            while not search.over and not given_up:
-                steps = step(search, task, np.asarray(True), DIFFERENCE / reach)
-                request = next(steps)
-                try:
-                    while True:
-                        request = steps.send(self._answer(request, whole))
-                except StopIteration as ended:
-                    search = ended.value
-                known = bool(self._visits.is_end(whole(search.point), self._task))
-                given_up = known and reach == 1.0 and not improves(whole(search.best), best)
+        while not search.over and not given_up:
+            steps = step(search, task, np.asarray(True), DIFFERENCE / reach)
+            request = next(steps)
+            try:
+                while True:
+                    request = steps.send(self._answer(request, whole))
+            except StopIteration as ended:
+                search = ended.value
+            known = bool(self._visits.is_end(whole(search.point), self._task))
+            given_up = known and reach == 1.0 and not improves(whole(search.best), best)
         found = whole(search.best)
         end, over, left = whole(search.point) if given_up else found, np.asarray(True), np.asarray(given_up)
         self.best = better_rows(best, found)
@@ -126,7 +138,8 @@ class LocalSearches:
         """Return the points x (n, d) with objective and constraints; without values where one of them raised."""
         self._points += len(x)
         vectorized = self._fun.vectorized
-        rows = [self._values(part.copy()) for part in ([x] if vectorized else x)]
+        user_x = x.copy() if self._variables is None else self._variables.to_user(x)
+        rows = [self._values(part) for part in ([user_x] if vectorized else user_x)]
         f, g, h = rows[0] if vectorized else (np.array(column) for column in zip(*rows, strict=True))
         return evaluated(x, f, g, h, TOLERANCE)
 
