@@ -13,8 +13,9 @@ from scipy import stats
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.algorithm import Ask, Task
-from ppsde.algorithms.emages import gradient_repair, jacobian, probes, residual
+from ppsde.algorithms.emages import gradient_repair
 from ppsde.parts.matrix_adaptation import Mutation, recombination
+from ppsde.parts.slopes import jacobian, probes, residual
 from ppsde.population import Population, choose, evaluated, forgotten
 
 # Matrix adaptation: weights and rates by hand, a step by hand, draws by law, and what must teach nothing.

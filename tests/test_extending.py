@@ -21,7 +21,7 @@ COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 def copied(folder: Path) -> Path:
     """A copy of what the page uses of a checkout."""
     for name in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "gallery"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     (folder / "bin").mkdir()
     for name, arguments in (("python", ""), ("ppsde", "-m ppsde")):

@@ -6,14 +6,41 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.gauntlet.__main__ import attempt, main, table, verdict_on, versions
-from benchmarks.gauntlet.jobs import JOBS, Attempt, Verdict, beside_the_gap, ring_sums, sphere
+from benchmarks.gauntlet.__main__ import (
+    BEGIN,
+    END,
+    PAGE,
+    attempt,
+    main,
+    metered,
+    rules,
+    table,
+    verdict_on,
+    versions,
+    write,
+)
+from benchmarks.gauntlet.jobs import (
+    JOBS,
+    Attempt,
+    Meter,
+    Verdict,
+    beside_the_gap,
+    lampinen_1,
+    lampinen_1_limits,
+    lampinen_4,
+    lampinen_4_limits,
+    ring_sums,
+    sphere,
+)
 from benchmarks.gauntlet.libraries import LIBRARIES
 
 SOURCE = Path(ppsde.__file__).parents[1]
 
 
-@pytest.mark.parametrize("job", list(JOBS))
+LONG = ("toy-e-evaluations", "L1", "L4", "study")
+
+
+@pytest.mark.parametrize("job", [pytest.param(job, marks=[pytest.mark.slow] * (job in LONG)) for job in JOBS])
 def test_this_library_passes(job):
     verdict = verdict_on(job, "ppsde")
     assert verdict.passed, verdict.words
@@ -25,6 +52,16 @@ def test_the_known_optima_are_those_of_the_rules():
     x0 = np.linspace(0.3, 3, 100_001)
     assert ((x0**2) + (1 - x0) ** 2 + (0.5 / x0) ** 2).min() == pytest.approx(1.0674, abs=1e-4)
     assert beside_the_gap([0.0, 1.0]) == 5.0 and sphere([3.0, 4.0]) == 25.0
+    for name, f, limits in (("g01", lampinen_1, lampinen_1_limits), ("g10", lampinen_4, lampinen_4_limits)):
+        problem = ppsde.suites.get("cec2006").problem(name)
+        x = problem.optimum.x
+        assert f(x) == pytest.approx(problem.optimum.value) and max(limits(x)) < 1e-6
+        other = (problem.lower + problem.upper) / 2
+        g = problem.evaluate(other[None])[1][0]
+        assert f(other) == pytest.approx(problem.evaluate(other[None])[0][0])
+        assert (np.sign(limits(other)) == np.sign(g)).all()
+        task = JOBS["L1" if name == "g01" else "L4"].task
+        assert (task.low, task.high) == (tuple(problem.lower), tuple(problem.upper))
 
 
 GOOD = (0.7, 0.3, 0.5 / 0.7)  # feasible, f = 1.0902
@@ -61,6 +98,25 @@ def judged(job, *runs):
         ("bounds", [Attempt("raised", "AssertionError: ")], False, "empty AssertionError"),
         ("bounds", [Attempt("raised", "ValueError: low", points=3)], False, "refused after 3 evaluations"),
         ("bounds", [Attempt("raised", "ValueError: low")], True, "refused"),
+        ("toy-e", [Attempt("answered", x=GOOD, points=900)], False, "f = 1.0902 (1 of 1 seeds), 900 evaluations"),
+        ("toy-e-evaluations", [Attempt("answered", solved_after=k) for k in (9, 5, 7000)], True, "5, 9, 7,000"),
+        ("toy-e-evaluations", [Attempt("answered", points=60_000)], False, "no point returned"),
+        ("toy-e-evaluations", [Attempt("answered", x=GOOD, points=60_000)], False, "never, in 60,000"),
+        (
+            "toy-e-evaluations",
+            [Attempt("answered", solved_after=5, points=9), Attempt("hung", points=70)],
+            False,
+            "5; else never, in 70",
+        ),
+        ("L1", [(1.0,) * 9 + (3.0,) * 3 + (1.0,)], True, "f = -15 (1 of 1 seeds)"),
+        ("L1", [(1.0,) * 9 + (3.1,) * 3 + (1.0,)], False, "infeasible point, g = 0.2"),
+        ("L1", [Attempt("answered", x=(0.0,) * 13, success=True, points=7)], False, "f = 0, `success=True` (1 of 1 s"),
+        ("fork", [Attempt("answered", x=(1.0, 0.0), leaked=True)], False, "a second process goes on with the search"),
+        ("fork", [(1.0, 0.0)], True, "ok"),
+        ("study", [Attempt("not offered")], False, "not offered"),
+        ("study", [Attempt("answered", success=True, nfev=150)], True, "150 evaluations of 3,600 made twice"),
+        ("study", [Attempt("answered", success=True, nfev=1800)], False, "1800 evaluations of 3,600 made twice"),
+        ("study", [Attempt("answered", success=False, nfev=0)], False, "other results"),
     ],
 )
 def test_the_rules(job, runs, passed, words):
@@ -99,3 +155,31 @@ def test_the_runs_are_found_from_any_working_directory(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     monkeypatch.chdir(tmp_path)
     assert attempt("bounds", "ppsde", 1, 60.0).ended == "raised"
+
+
+def test_an_evaluation_is_counted_once_however_many_functions_it_calls():
+    task = JOBS["toy-e"].task
+    meter = Meter(task.solved)
+    counted = metered(task, meter)
+    best = np.array([0.7718, 0.2282, 0.6478])
+    for x in (np.zeros(3), np.ones(3), best, np.zeros(3)):
+        counted.h(x)
+        if x.any():
+            counted.f(x)
+    assert (meter.calls, meter.evaluations, meter.solved_after) == ({"h": 4, "f": 2}, 4, 3)
+
+
+def test_the_table_is_written_between_the_marks_of_the_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}old\n{END}after\n")
+    head, line = "| job | ppsde 1.0 |\n| --- | --- |\n", f"| {JOBS['bounds'].title} | pass: refused |\n"
+    write(page, head + line)
+    assert page.read_text() == f"before\n{BEGIN}{head}{line}\n{rules()}\n{END}after\n"
+    other = f"| {JOBS['raises'].title} | pass: ok |\n"
+    write(page, head + other)
+    assert page.read_text() == f"before\n{BEGIN}{head}{other}{line}\n{rules()}\n{END}after\n", "the other row stays"
+    write(page, head.replace("1.0", "2.0") + other)
+    assert line not in page.read_text(), "another table"
+    shown = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    for job in JOBS.values():
+        assert f"| {job.title} | pass" in shown and f"- {job.title}: {job.rule}." in shown, job.title

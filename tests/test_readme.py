@@ -16,7 +16,8 @@ from ppsde.cli import main
 from ppsde.parts.handling import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "howto").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *PAGES]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
 FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```\n', re.M | re.S)  # one that the reader saves beside the others
 NEIGHBOURS = {"pymoo", "pygmo", "optuna"}
@@ -24,12 +25,13 @@ SHELL = re.compile(r"^```sh\n(.*?)^```\n", re.M | re.S)
 
 
 def examples() -> list[object]:
-    """Every block of Python with the output shown under it, and the page that it is on."""
-    return [
-        pytest.param(path, code, output, id=f"{path.name}-{k}")
-        for path in DOCUMENTS
+    """Every block of Python with the output shown under it, and the page that it is on; each once."""
+    found = {
+        (code, output): pytest.param(path, code, output, id=f"{path.name}-{k}")
+        for path in reversed(DOCUMENTS)
         for k, (code, output) in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
-    ]
+    }
+    return list(reversed(found.values()))
 
 
 def commands() -> list[str]:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,12 +18,14 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .jobs import JOBS, Attempt, Counted, NotOffered, Verdict
+from .jobs import JOBS, LEAKED, Answer, Attempt, Counted, Meter, NotOffered, Task, Verdict
 from .libraries import LIBRARIES
 
 OURS = "ppsde"
 ROOT = Path(__file__).parents[2]  # the folder that `benchmarks` is imported from
 LONGEST = 120  # characters of a cell of the table
+PAGE = ROOT / "docs" / "trust.md"
+BEGIN, END = "<!-- python -m benchmarks.gauntlet --write -->\n", "<!-- end of the gauntlet -->\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--library", action="append", choices=tuple(LIBRARIES), help="this one only; may be repeated")
     parser.add_argument("--job", action="append", choices=tuple(JOBS), help="this one only; may be repeated")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies the time limits (default %(default)g)")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the table into docs/trust.md; with --job, these rows of it",
+    )
     parser.add_argument("--run", nargs=3, metavar=("JOB", "LIBRARY", "SEED"), help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.run:
@@ -40,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     jobs = asked.job or list(JOBS)
     installed = [name for name, version in found_versions.items() if version]
     found = verdicts(installed, jobs, asked.patience, _print_verdict)
-    print(table(found, found_versions, jobs))
-    print()
-    print(rules())
+    rows = table(found, found_versions, jobs)
+    print(f"{rows}\n\n{rules(jobs)}")
+    if asked.write:
+        write(PAGE, rows)
     return int(any(not found[job, OURS].passed for job in jobs if (job, OURS) in found))
 
 
@@ -63,19 +72,24 @@ def verdicts(
 ) -> dict[tuple[str, str], Verdict]:
     """Run and judge every job by every library, one after another; `after` is called with each verdict."""
     found = {}
+    runs: dict[tuple[str, str], list[Attempt]] = {}  # for jobs that judge the same
     for job in jobs:
         for library in libraries:
-            found[job, library] = verdict_on(job, library, patience)
+            same = JOBS[job].like or job
+            runs[same, library] = runs.get((same, library)) or attempts(same, library, patience)
+            found[job, library] = JOBS[job].judge(runs[same, library])
             after(job, library, found[job, library])
     return found
 
 
-def verdict_on(job: str, library: str, patience: float = 1.0) -> Verdict:
-    """Run one job by one library, once for each of the job's seeds, and judge it.
+def attempts(job: str, library: str, patience: float = 1.0) -> list[Attempt]:
+    """Run one job by one library, once for each of the job's seeds; `patience` multiplies the time of each run."""
+    return [attempt(job, library, seed, JOBS[job].seconds * patience) for seed in JOBS[job].seeds]
 
-    `patience` multiplies the time that each run may take.
-    """
-    return JOBS[job].judge([attempt(job, library, seed, JOBS[job].seconds * patience) for seed in JOBS[job].seeds])
+
+def verdict_on(job: str, library: str, patience: float = 1.0) -> Verdict:
+    """Run one job by one library and judge it."""
+    return verdicts([library], [job], patience, lambda *verdict: None)[job, library]
 
 
 def attempt(job: str, library: str, seed: int, seconds: float) -> Attempt:
@@ -103,10 +117,12 @@ def attempt(job: str, library: str, seed: int, seconds: float) -> Attempt:
         out = answer.read()
     if process.returncode < 0:
         return Attempt("died", f"killed by {signal.Signals(-process.returncode).name}")
+    lines = out.splitlines()
     try:
-        fields = json.loads(out)
-    except ValueError:
+        fields = json.loads(lines[0])
+    except (IndexError, ValueError):
         return Attempt("died", f"exit status {process.returncode} without an answer")
+    fields["leaked"] |= len(lines) > 1  # two processes answered
     return Attempt(**{**fields, "x": None if fields["x"] is None else tuple(fields["x"])})
 
 
@@ -121,23 +137,41 @@ def answer_and_exit(job: str, library: str, seed: int) -> None:
 def attempt_here(job: str, library: str, seed: int) -> Attempt:
     """Run one job by one library in this process, whatever it does."""
     task = JOBS[job].task
-    counted = Counted(task.f, task.rows)
-    if task.workers == 1:
-        task = replace(task, f=counted)
+    meter = Meter(task.solved)
     try:
-        answer = LIBRARIES[library].solve(task, seed)
+        answer = _study(library) if job == "study" else LIBRARIES[library].solve(metered(task, meter), seed)
     except NotOffered as error:
         return Attempt("not offered", str(error))
     except Exception as error:
-        return Attempt("raised", f"{type(error).__name__}: {error}", points=counted.points)
+        return Attempt("raised", f"{type(error).__name__}: {error}", points=meter.evaluations)
+    if task.forks:
+        time.sleep(1.0)  # a second process shows itself by then
     return Attempt(
         "answered",
         x=None if answer.x is None else tuple(float(v) for v in np.ravel(answer.x)),
         fun=None if answer.fun is None else float(answer.fun),
         success=None if answer.success is None else bool(answer.success),
         nfev=None if answer.nfev is None else int(answer.nfev),
-        points=counted.points,
+        points=meter.evaluations,
+        solved_after=meter.solved_after,
+        leaked=bool(LEAKED[0]),
     )
+
+
+def metered(task: Task, meter: Meter) -> Task:
+    """Return the task with its functions counted, unless workers evaluate them."""
+    if task.workers > 1:
+        return task
+    named = {"f": task.f, "g": task.g, "h": task.h}
+    counted = {what: Counted(function, what, task.rows, meter) for what, function in named.items() if function}
+    return replace(task, **counted)  # type: ignore[arg-type]
+
+
+def _study(library: str) -> Answer:
+    study = LIBRARIES[library].study
+    if study is None:
+        raise NotOffered("studies")
+    return study()
 
 
 def _own_standard_output() -> TextIO:
@@ -162,9 +196,23 @@ def table(
     return "\n".join(lines)
 
 
-def rules() -> str:
+def rules(jobs: Sequence[str] = tuple(JOBS)) -> str:
     """Return the rule of each job, a line each."""
-    return "\n".join(f"- {job.title}: {job.rule}." for job in JOBS.values())
+    return "\n".join(f"- {JOBS[job].title}: {JOBS[job].rule}." for job in jobs)
+
+
+def write(page: Path, rows: str) -> None:
+    """Put the rows of a table, and the rules of all jobs, between the marks of a page; other rows stay.
+
+    A table with other columns replaces the one that is there.
+    """
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    there, after = rest.split(END)
+    old, new = ({line.split(" | ")[0]: line for line in text.splitlines()} for text in (there, rows))
+    kept = old if rows.splitlines()[0] in old.values() else {}
+    shown = [line for job in JOBS.values() if (line := new.get(f"| {job.title}") or kept.get(f"| {job.title}"))]
+    text = "\n".join([*rows.splitlines()[:2], *shown, "", rules()])
+    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
 
 
 def _cell(verdict: Verdict | None) -> str:

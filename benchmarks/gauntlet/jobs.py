@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ class Task:
     counts: tuple[int, int] = (0, 0)  # of g and h
     rows: bool = False
     workers: int = 1
+    solved: Callable[[np.ndarray], bool] | None = None  # whether a point is as good as the rule asks
+    forks: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,38 @@ class NotOffered(Exception):
 
 
 @dataclass
-class Counted:
-    """A function that counts the points it evaluates."""
+class Meter:
+    """Counts evaluations. A point whose objective and constraints are asked for by two calls is one evaluation."""
 
-    f: Callable[[np.ndarray], Any]
+    solved: Callable[[np.ndarray], bool] | None = None
+    calls: dict[str, int] = field(default_factory=dict)  # of f, g and h
+    solved_after: int | None = None  # evaluations
+
+    @property
+    def evaluations(self) -> int:
+        return max(self.calls.values(), default=0)
+
+    def count(self, what: str, x: np.ndarray, points: int) -> None:
+        self.calls[what] = self.calls.get(what, 0) + points
+        if self.solved is not None and self.solved_after is None and self.solved(x):
+            self.solved_after = self.evaluations
+
+
+@dataclass
+class Counted:
+    """A function whose points are counted."""
+
+    function: Callable[[np.ndarray], Any]
+    what: str  # f, g or h
     rows: bool
-    points: int = field(default=0)
+    meter: Meter
 
     def __deepcopy__(self, memory: dict[int, Any]) -> Counted:
         return self  # pygmo copies its arguments, and the count would be lost
 
     def __call__(self, x: np.ndarray) -> Any:
-        self.points += len(x) if self.rows else 1
-        return self.f(x)
+        self.meter.count(self.what, x, len(x) if self.rows else 1)
+        return self.function(x)
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,8 @@ class Attempt:
     success: bool | None = None
     nfev: int | None = None
     points: int = 0  # evaluated in the library's main process
+    solved_after: int | None = None  # evaluations until a point was evaluated that is as good as the rule asks
+    leaked: bool = False  # whether a process that the function forked went on with the search
 
 
 @dataclass(frozen=True)
@@ -84,6 +108,7 @@ class Job:
     task: Task
     judge: Callable[[Sequence[Attempt]], Verdict]
     seeds: tuple[int, ...] = (1,)
+    like: str | None = None  # judges the runs of another job
     seconds: float = 60.0  # for one run; several times the need of the slowest library
 
 
@@ -93,6 +118,49 @@ def sphere(x: np.ndarray) -> float:
 
 def ring_sums(x: np.ndarray) -> list[float]:
     return [float(x[0] + x[1] - 1), float(x[0] * x[2] - 0.5)]
+
+
+def toy_e_solved(x: np.ndarray) -> bool:
+    return bool(np.abs(ring_sums(x)).max() <= TOLERANCE and sphere(x) <= 1.068)
+
+
+def lampinen_1(x: np.ndarray) -> float:
+    """Problem L1 of SciPy's tests, g01 of CEC2006: -15 at (1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 1)."""
+    return float(5 * np.sum(x[:4]) - 5 * np.sum(np.square(x[:4])) - np.sum(x[4:]))
+
+
+def lampinen_1_limits(x: np.ndarray) -> list[float]:
+    sums = [(0, 1, 9, 10), (0, 2, 9, 11), (1, 2, 10, 11)]
+    limits = [2 * x[i] + 2 * x[j] + x[k] + x[l] - 10 for i, j, k, l in sums]
+    limits += [x[9 + i] - 8 * x[i] for i in range(3)]
+    limits += [x[9 + i] - 2 * x[3 + 2 * i] - x[4 + 2 * i] for i in range(3)]
+    return [float(limit) for limit in limits]
+
+
+def lampinen_1_solved(x: np.ndarray) -> bool:
+    return max(lampinen_1_limits(x)) <= TOLERANCE and lampinen_1(x) <= -14.995
+
+
+def lampinen_4(x: np.ndarray) -> float:
+    """Problem L4 of SciPy's tests, g10 of CEC2006: 7049.248."""
+    return float(x[0] + x[1] + x[2])
+
+
+def lampinen_4_limits(x: np.ndarray) -> list[float]:
+    x1, x2, x3, x4, x5, x6, x7, x8 = x
+    limits = [
+        0.0025 * (x4 + x6) - 1,
+        0.0025 * (x5 + x7 - x4) - 1,
+        0.01 * (x8 - x5) - 1,
+        100 * x1 + 833.33252 * x4 - x1 * x6 - 83333.333,
+        1250 * x5 + x2 * x4 - x2 * x7 - 1250 * x4,
+        1250000 + x3 * x5 - x3 * x8 - 2500 * x5,
+    ]
+    return [float(limit) for limit in limits]
+
+
+def lampinen_4_solved(x: np.ndarray) -> bool:
+    return max(lampinen_4_limits(x)) <= TOLERANCE and lampinen_4(x) <= 7049.26
 
 
 def beside_the_gap(x: np.ndarray) -> float:
@@ -131,6 +199,25 @@ def deadly(x: np.ndarray) -> float:
     return shifted(x)
 
 
+LEAKED = mmap.mmap(-1, 1)  # shared with processes that are forked
+PROCESSES: list[int] = []  # the first that called `forking`, and one that it forked
+
+
+def forking(x: np.ndarray) -> float:
+    """A simulator that forks once, at the first point with x0 < 0, and whose child comes back with a value too."""
+    here = os.getpid()
+    if here in PROCESSES[1:]:
+        LEAKED[0] = 1  # the child is asked for another point
+    if not PROCESSES:
+        PROCESSES.append(here)
+    if x[0] < 0 and len(PROCESSES) == 1:
+        PROCESSES.append(0)
+        if os.fork() == 0:
+            PROCESSES[1] = os.getpid()
+            return 0.0
+    return shifted(x)
+
+
 def sphere_of_rows(x: np.ndarray) -> Any:
     return (x**2).sum(axis=1)
 
@@ -155,11 +242,75 @@ def claim(attempt: Attempt) -> str:
 
 
 def judge_toy_e(attempts: Sequence[Attempt]) -> Verdict:
-    verdicts = [_toy_e(attempt) for attempt in attempts]
+    verdict = _together([_toy_e(attempt) for attempt in attempts])
+    return Verdict(verdict.passed, f"{verdict.words}{spent(attempts)}")
+
+
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return one verdict for several seeds: passed if all are; the words of those that decide, each once."""
     passed = all(verdict.passed for verdict in verdicts)
     alike = [verdict.words for verdict in verdicts if verdict.passed == passed]
-    words = "; ".join(dict.fromkeys(alike))  # each of them once
-    return Verdict(passed, f"{words} ({len(alike)} of {len(verdicts)} seeds)")
+    return Verdict(passed, f"{'; '.join(dict.fromkeys(alike))} ({len(alike)} of {len(verdicts)} seeds)")
+
+
+def judge_evaluations(attempts: Sequence[Attempt]) -> Verdict:
+    """Judge by the evaluations until the job was solved, whatever was returned in the end."""
+    counts = [attempt.solved_after for attempt in attempts]
+    found = sorted(count for count in counts if count is not None)
+    spent = f"{max((attempt.points for attempt in attempts), default=0):,}"
+    if not found:
+        return lost(attempts[0]) or Verdict(False, f"never, in {spent}")
+    shown = ", ".join(f"{count:,}" for count in found)
+    return Verdict(
+        len(found) == len(counts), shown + ("" if len(found) == len(counts) else f"; else never, in {spent}")
+    )
+
+
+def judge_best(
+    f: Callable[[np.ndarray], float], limits: Callable[[np.ndarray], list[float]], goal: float
+) -> Callable[[Sequence[Attempt]], Verdict]:
+    """Return a judge that asks for constraints that hold, to the tolerance, and for an objective."""
+
+    def judge_one(attempt: Attempt) -> Verdict:
+        verdict = lost(attempt)
+        if verdict is not None:
+            return verdict
+        x = np.array(attempt.x)
+        worst = max(limits(x))
+        if not worst <= TOLERANCE:
+            return Verdict(False, f"infeasible point, g = {worst:.2g}{claim(attempt)}")
+        return Verdict(f(x) <= goal, f"f = {f(x):.7g}{'' if f(x) <= goal else claim(attempt)}")
+
+    def judge(attempts: Sequence[Attempt]) -> Verdict:
+        verdict = _together([judge_one(attempt) for attempt in attempts])
+        return Verdict(verdict.passed, f"{verdict.words}{spent(attempts)}")
+
+    return judge
+
+
+def spent(attempts: Sequence[Attempt]) -> str:
+    """Return the evaluations of runs in words."""
+    counts = sorted(attempt.points for attempt in attempts if attempt.points)
+    shown = " to ".join(dict.fromkeys(f"{count:,}" for count in counts[:: max(1, len(counts) - 1)]))
+    return f", {shown} evaluations" if counts else ""
+
+
+def judge_study(attempts: Sequence[Attempt]) -> Verdict:
+    attempt = attempts[0]
+    if attempt.ended != "answered":
+        return lost(attempt) or Verdict(False, attempt.ended)
+    if not attempt.success:
+        return Verdict(False, "other results than those of the undisturbed study")
+    return Verdict(
+        attempt.nfev is not None and attempt.nfev <= STUDY_BUDGET,
+        f"the same results, {attempt.nfev} evaluations of {STUDY_RUNS * STUDY_BUDGET:,} made twice",
+    )
+
+
+def judge_fork(attempts: Sequence[Attempt]) -> Verdict:
+    if attempts[0].leaked:
+        return Verdict(False, "a second process goes on with the search")
+    return judge_survival(attempts)
 
 
 def _toy_e(attempt: Attempt) -> Verdict:
@@ -173,6 +324,9 @@ def _toy_e(attempt: Attempt) -> Verdict:
     if not sphere(x) <= 1.068:
         return Verdict(False, f"f = {sphere(x):.4f}{claim(attempt)}")
     return Verdict(True, f"f = {sphere(x):.4f}")
+
+
+STUDY_RUNS, STUDY_BUDGET = 12, 300
 
 
 def judge_nan_constraint(attempts: Sequence[Attempt]) -> Verdict:
@@ -247,12 +401,55 @@ def judge_refusal(attempts: Sequence[Attempt]) -> Verdict:
 
 SQUARE = Task(sphere, (-5.0, -5.0), (5.0, 5.0), 4_000)
 
+TOY_E = Task(sphere, (-5.0,) * 3, (5.0,) * 3, 60_000, h=ring_sums, counts=(0, 2), solved=toy_e_solved)
+
 JOBS = {
     "toy-e": Job(
         "Toy E: two equalities",
         "returns a point with |h| <= 1e-4 and f <= 1.068 (the optimum is 1.0672), with each of three seeds",
-        Task(sphere, (-5.0,) * 3, (5.0,) * 3, 60_000, h=ring_sums, counts=(0, 2)),
+        TOY_E,
         judge_toy_e,
+        seeds=(1, 2, 3),
+        seconds=300.0,
+    ),
+    "toy-e-evaluations": Job(
+        "the same: evaluations until such a point",
+        "evaluates such a point with each of the three seeds, whatever it returns in the end; the numbers are sorted",
+        TOY_E,
+        judge_evaluations,
+        seeds=(1, 2, 3),
+        seconds=300.0,
+        like="toy-e",
+    ),
+    "L1": Job(
+        "L1 of SciPy's tests: 13 variables, 9 inequalities",
+        "returns a point with g <= 1e-4 and f <= -14.995 (the optimum is -15), with each of three seeds",
+        Task(
+            lampinen_1,
+            (0.0,) * 13,
+            (1.0,) * 9 + (100.0,) * 3 + (1.0,),
+            60_000,
+            g=lampinen_1_limits,
+            counts=(9, 0),
+            solved=lampinen_1_solved,
+        ),
+        judge_best(lampinen_1, lampinen_1_limits, -14.995),
+        seeds=(1, 2, 3),
+        seconds=300.0,
+    ),
+    "L4": Job(
+        "L4 of SciPy's tests: 8 variables, 6 inequalities",
+        "returns a point with g <= 1e-4 and f <= 7049.26 (the optimum is 7049.248), with each of three seeds",
+        Task(
+            lampinen_4,
+            (100.0, 1000.0, 1000.0) + (10.0,) * 5,
+            (10000.0,) * 3 + (1000.0,) * 5,
+            60_000,
+            g=lampinen_4_limits,
+            counts=(6, 0),
+            solved=lampinen_4_solved,
+        ),
+        judge_best(lampinen_4, lampinen_4_limits, 7049.26),
         seeds=(1, 2, 3),
         seconds=300.0,
     ),
@@ -291,6 +488,20 @@ JOBS = {
         "returns a point with f <= 0.01 within the time limit",
         replace(SQUARE, f=deadly, evaluations=2_000, workers=2),
         judge_survival,
+    ),
+    "fork": Job(
+        "simulator forks, and its child comes back",
+        "returns a point with f <= 0.01, and no process but the first goes on with the search",
+        replace(SQUARE, f=forking, forks=True),
+        judge_fork,
+    ),
+    "study": Job(
+        "study of 12 runs killed in the middle, started again",
+        f"ends with the results of the undisturbed study, and makes at most {STUDY_BUDGET} evaluations, those of one "
+        "run, again",
+        SQUARE,
+        judge_study,
+        seconds=300.0,
     ),
     "count": Job(
         "`nfev` with vectorised objective",

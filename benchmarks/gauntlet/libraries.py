@@ -1,21 +1,27 @@
-"""The libraries that run the gauntlet, each used as its own documentation says."""
+"""The libraries that run the gauntlet, each called as somebody who knows it well would."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.pool import Pool
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ppsde
 
-from .jobs import TOLERANCE, Answer, NotOffered, Task
+from .jobs import STUDY_BUDGET, STUDY_RUNS, TOLERANCE, Answer, NotOffered, Task
 
 
 def by_ppsde(task: Task, seed: int) -> Answer:
@@ -34,6 +40,63 @@ def by_ppsde(task: Task, seed: int) -> Answer:
         workers=task.workers,
     )
     return Answer(result.x, result.fun, result.success, result.nfev)
+
+
+STUDY_PROBLEM = """
+import os, time
+import ppsde
+
+def slow(x):
+    log = os.open("evaluations", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(log, b".")
+    os.close(log)
+    time.sleep(0.002)
+    return (x**2).sum(), [1 - x[0]], []
+
+problem = ppsde.Problem(slow, [(-5, 5)] * 2)
+"""
+STUDY_PLAN = f"""
+problems = ["slow.py:problem"]
+algorithms = ["jde"]
+runs = {STUDY_RUNS}
+budget = {STUDY_BUDGET}
+engine = "host"
+"""
+
+
+def study_by_ppsde() -> Answer:
+    """Run a study, and the same again with a kill in its middle; `nfev` is how many evaluations were made twice."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "slow.py").write_text(STUDY_PROBLEM)
+        (folder / "plan.toml").write_text(STUDY_PLAN)
+
+        def evaluations() -> int:
+            log = folder / "evaluations"
+            return log.stat().st_size if log.exists() else 0
+
+        def begun(store: str) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", "ppsde", "bench", "run", "plan.toml", "--store", store, "--quiet"]
+            return subprocess.Popen([*command, "--workers", "1"], cwd=folder, start_new_session=True)
+
+        begun("undisturbed.db").wait()
+        whole = evaluations()
+        process = begun("killed.db")
+        middle = whole + (STUDY_RUNS // 2) * STUDY_BUDGET + STUDY_BUDGET // 2  # of a run, too
+        while evaluations() < middle and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        begun("killed.db").wait()
+        same = _results(folder / "undisturbed.db") == _results(folder / "killed.db")
+        return Answer(None, None, same and whole == STUDY_RUNS * STUDY_BUDGET, evaluations() - 2 * whole)
+
+
+def _results(store: Path) -> list[tuple[Any, ...]]:
+    from ppsde.experiments import Store
+
+    with Store(store) as opened:
+        return sorted((run.key, run.f, run.violation, run.x.tobytes(), run.evaluations) for run in opened.results())
 
 
 def by_scipy(task: Task, seed: int) -> Answer:
@@ -61,11 +124,44 @@ def by_scipy(task: Task, seed: int) -> Answer:
     return Answer(result.x, result.fun, result.success, result.nfev)
 
 
+STARTS = 20  # of SLSQP
+
+
+def by_slsqp(task: Task, seed: int) -> Answer:
+    """Solve a task with SciPy's SLSQP from random starts; the best point that holds the constraints is the answer."""
+    if task.rows or task.workers > 1:
+        raise NotOffered("functions of rows, workers")
+    from scipy.optimize import Bounds, minimize
+
+    low, high = np.array(task.low), np.array(task.high)
+    bounds = Bounds(low, high)  # type: ignore[arg-type]
+    constraints: list[Any] = []
+    if task.g is not None:
+        g = task.g
+        constraints.append({"type": "ineq", "fun": lambda x: -np.array(g(x))})
+    if task.h is not None:
+        constraints.append({"type": "eq", "fun": task.h})
+    rng = np.random.default_rng(seed)
+    best = Answer(None)
+    evaluations = 0
+    for _ in range(STARTS):
+        found = minimize(
+            task.f, rng.uniform(low, high), method="SLSQP", bounds=bounds, constraints=constraints, tol=1e-9
+        )
+        evaluations += found.nfev
+        if found.success and (best.fun is None or found.fun < best.fun):
+            best = Answer(found.x, float(found.fun), True)
+        if evaluations >= task.evaluations:
+            break
+    return Answer(best.x, best.fun, best.success, evaluations)
+
+
 def by_pymoo(task: Task, seed: int) -> Answer:
-    """Solve a task with pymoo's differential evolution."""
+    """Solve a task with pymoo: ISRES where constraints are to be met exactly, else differential evolution."""
+    isres = import_module("pymoo.algorithms.soo.nonconvex.isres").ISRES
     result = import_module("pymoo.optimize").minimize(
         _pymoo_problem_of_rows(task) if task.rows else _pymoo_problem(task),
-        import_module("pymoo.algorithms.soo.nonconvex.de").DE(pop_size=50),
+        isres() if task.solved else import_module("pymoo.algorithms.soo.nonconvex.de").DE(pop_size=50),
         ("n_eval", task.evaluations),
         seed=seed,
     )
@@ -74,27 +170,28 @@ def by_pymoo(task: Task, seed: int) -> Answer:
 
 
 def _pymoo_problem(task: Task) -> Any:
-    more: dict[str, Any] = {}
-    if task.workers > 1:
-        starmap = Pool(task.workers).starmap
-        more["elementwise_runner"] = import_module("pymoo.parallelization").StarmapParallelization(starmap)
-    return import_module("pymoo.problems.functional").FunctionalProblem(
-        len(task.low),
-        task.f,
-        constr_ieq=_components(task.g, task.counts[0]),
-        constr_eq=_components(task.h, task.counts[1]),
-        xl=np.array(task.low),
-        xu=np.array(task.high),
-        **more,
+    box = {"xl": np.array(task.low), "xu": np.array(task.high)}
+    if task.workers > 1:  # of what can be pickled
+        runner = import_module("pymoo.parallelization").StarmapParallelization(Pool(task.workers).starmap)
+        functional = import_module("pymoo.problems.functional").FunctionalProblem
+        return functional(len(task.low), task.f, elementwise_runner=runner, **box)
+    base = import_module("pymoo.core.problem").ElementwiseProblem
+
+    class OfPoints(base):  # type: ignore[misc, valid-type]
+        def _evaluate(self, x: np.ndarray, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+            out["F"] = task.f(x)
+            if task.g is not None:
+                out["G"] = task.g(x)
+            if task.h is not None:
+                out["H"] = task.h(x)
+
+    return OfPoints(
+        n_var=len(task.low),
+        n_obj=1,
+        n_ieq_constr=task.counts[0],
+        n_eq_constr=task.counts[1],
+        **box,
     )
-
-
-def _components(constraints: Callable[[np.ndarray], Any] | None, count: int) -> list[Callable[[np.ndarray], Any]]:
-    return [partial(_component, constraints, k) for k in range(count)] if constraints is not None else []
-
-
-def _component(constraints: Callable[[np.ndarray], Any], k: int, x: np.ndarray) -> Any:
-    return constraints(x)[k]
 
 
 def _pymoo_problem_of_rows(task: Task) -> Any:
@@ -156,6 +253,13 @@ class PygmoTask:
         return self.task.counts[1]
 
 
+class PygmoSmooth(PygmoTask):
+    """The same with derivatives, by differences."""
+
+    def gradient(self, x: np.ndarray) -> Any:
+        return import_module("pygmo").estimate_gradient(self.fitness, x)
+
+
 class PygmoRows(PygmoTask):
     """The same, for a function of rows."""
 
@@ -164,9 +268,11 @@ class PygmoRows(PygmoTask):
 
 
 def by_pygmo(task: Task, seed: int) -> Answer:
-    """Solve a task with self-adaptive DE of pygmo, or with its ant colony where there are constraints or workers."""
+    """Solve a task with pygmo: hops between local searches by SLSQP where there are constraints, its ant colony for
+    rows or workers, else self-adaptive DE."""
     pygmo = import_module("pygmo")
-    problem = pygmo.problem((PygmoRows if task.rows else PygmoTask)(task))
+    kind = PygmoRows if task.rows else PygmoSmooth if any(task.counts) else PygmoTask
+    problem = pygmo.problem(kind(task))
     problem.c_tol = [TOLERANCE] * problem.get_nec() + [0.0] * problem.get_nic()
     generations = max(1, task.evaluations // POPULATION - 1)
     if task.rows or task.workers > 1:
@@ -177,8 +283,10 @@ def by_pygmo(task: Task, seed: int) -> Answer:
         method.set_bfe(batches)
         population = pygmo.population(problem, size=POPULATION, b=batches, seed=seed)
     elif any(task.counts):
-        method = pygmo.gaco(gen=generations, ker=POPULATION - 1, seed=seed)
-        population = pygmo.population(problem, size=POPULATION, seed=seed)
+        local = pygmo.nlopt("slsqp")
+        local.ftol_rel, local.xtol_rel, local.maxeval = 1e-10, 1e-10, 1000
+        method = pygmo.mbh(pygmo.algorithm(local), stop=10, perturb=0.3, seed=seed)
+        population = pygmo.population(problem, size=1, seed=seed)
     else:
         method = pygmo.sade(gen=generations, seed=seed)
         population = pygmo.population(problem, size=POPULATION, seed=seed)
@@ -187,7 +295,8 @@ def by_pygmo(task: Task, seed: int) -> Answer:
 
 
 def by_cma(task: Task, seed: int) -> Answer:
-    """Solve a task with pycma: `fmin2`, or `fmin_con2` where there are constraints."""
+    """Solve a task with pycma: `fmin2`, or `fmin_con2` where there are constraints, of which the best feasible point
+    counts, or the last mean if there is none."""
     cma = import_module("cma")
     low, high = np.array(task.low), np.array(task.high)
     options: dict[str, Any] = {"bounds": [low, high], "maxfevals": task.evaluations, "seed": seed, "verbose": -9}
@@ -196,11 +305,12 @@ def by_cma(task: Task, seed: int) -> Answer:
     if any(task.counts):
 
         def constraints(x: np.ndarray) -> list[float]:
-            g = list(task.g(x)) if task.g else []
-            return [*g, *(abs(value) - TOLERANCE for value in (task.h(x) if task.h else ()))]
+            g, h = list(task.g(x)) if task.g else [], task.h(x) if task.h else ()
+            return [*g, *(side - TOLERANCE for value in h for side in (value, -value))]  # two sides of each equality
 
         x, strategy = cma.fmin_con2(task.f, start, step, constraints=constraints, options=options)
-        return Answer(x, None, None, strategy.result.evaluations)
+        feasible = strategy.best_feasible.x
+        return Answer(x if feasible is None else feasible, None, None, strategy.result.evaluations)
     if task.rows:
         x, strategy = cma.fmin2(
             None, start, step, options, parallel_objective=lambda points: list(task.f(np.array(points)))
@@ -224,6 +334,7 @@ class Library:
     title: str
     package: str
     solve: Callable[[Task, int], Answer]
+    study: Callable[[], Answer] | None = None  # runs a study that is killed in its middle
 
     def version(self) -> str | None:
         if self.package == "ppsde":
@@ -235,9 +346,10 @@ class Library:
 
 
 LIBRARIES = {
-    "ppsde": Library("ppsde", "ppsde", by_ppsde),
+    "ppsde": Library("ppsde", "ppsde", by_ppsde, study_by_ppsde),
     "scipy": Library("scipy DE", "scipy", by_scipy),
-    "pymoo": Library("pymoo DE", "pymoo", by_pymoo),
+    "slsqp": Library("scipy SLSQP, 20 starts", "scipy", by_slsqp),
+    "pymoo": Library("pymoo", "pymoo", by_pymoo),
     "nevergrad": Library("nevergrad DE", "nevergrad", by_nevergrad),
     "pygmo": Library("pygmo", "pygmo", by_pygmo),
     "cma": Library("cma", "cma", by_cma),

@@ -97,7 +97,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise f(x) subject to g(x) <= 0, |h(x)| <= tolerance and the box.
+    """Minimise f(x) subject to g(x) <= 0, `|h(x)| <= tolerance` and the box.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from ppsde.experiments.plan import expanded
 from ppsde.experiments.repair import damages
 from ppsde.experiments.runner import _Session
 from ppsde.experiments.worker import host_rows
+from ppsde.experiments.workers import Processes
 
 SMALL = {"problems": ["engineering:welded-beam", "cec2006:g06"], "runs": 2, "budget": 900, "record": 9}
 
@@ -515,17 +516,18 @@ def seconds_per_job(monkeypatch: pytest.MonkeyPatch, jobs: int) -> float:
     """The time that a runner itself needs to hand out a job and to show how far it is, in a plan of so many jobs."""
 
     def claim(leases: Any, candidates: Any, most: int) -> Claim:
-        return Claim([id for id, _ in islice(candidates, most)], [])
+        return Claim([id for id, _ in islice(candidates, most)], [], [])
 
     monkeypatch.setattr(Leases, "claim", claim)
     kinds = {"kind": "host", "runs": (0,), "budget": 10}
     mine = [SimpleNamespace(job=SimpleNamespace(id=str(k), **kinds)) for k in range(jobs)]
-    session = _Session(NoStore, mine, 1, Interrupts())
-    worker = SimpleNamespace(kind="host", requests=[])
-    session._workers = [worker]
+    session = _Session(NoStore, mine, Interrupts())
+    worker = SimpleNamespace(kind="host", requests=[], ready=True)
+    session._crew = Processes(1)
+    session._crew.workers = [worker]
     began = time.perf_counter()
     for _ in range(50):
-        session._start_workers()
+        session._crew.start(session._left)
         assert len(session._next_for(worker)) == 1
         session._status()
     return time.perf_counter() - began
@@ -541,13 +543,13 @@ def test_a_runner_alone_does_not_say_that_it_waits_for_another(monkeypatch: pyte
     others: set[str] = set()
 
     def claim(leases: Any, candidates: Any, most: int) -> Claim:
-        return Claim([id for id, _ in candidates if id not in others][:most], [])
+        return Claim([id for id, _ in candidates if id not in others][:most], [], [])
 
     monkeypatch.setattr(Leases, "claim", claim)
     mine = [SimpleNamespace(job=SimpleNamespace(id=id, kind="host", runs=(0,), budget=10)) for id in "abc"]
-    session = _Session(NoStore, mine, 1, Interrupts())
+    session = _Session(NoStore, mine, Interrupts())
     worker = SimpleNamespace(kind="host", requests=[], ready=True)
-    session._workers = [worker]
+    session._crew = Processes(1)
     assert session._next_for(worker) == mine[:1]
     session._held.clear()  # it is done, and the next one not yet handed out
     assert ("waiting", "for another runner") not in session._status().facts

@@ -19,6 +19,7 @@ from experiments.studies import a_job, a_row, a_store, contents
 from ppsde.experiments import Store
 from ppsde.experiments import database as database_module
 from ppsde.experiments.database import DamagedStore, StoreError
+from ppsde.experiments.job import Job
 from ppsde.experiments.repair import damages, merge, repair
 from ppsde.experiments.rows import (
     ACCOUNT,
@@ -423,3 +424,25 @@ def test_a_file_in_the_place_of_the_journal_of_a_new_store_is_not_taken(tmp_path
     with pytest.raises(StoreError, match=r"study\.db-wal is in the place of the journal"):
         Store(tmp_path / "study.db", writable=True, make=True)
     assert [path.name for path in tmp_path.iterdir()] == ["study.db-wal"]
+
+
+def test_jobs_that_are_not_read_one_by_one_are_those_of_the_plans(tmp_path: Path) -> None:
+    """Blocks of runs of every size, the last one smaller, and two plans that overlap."""
+    from ppsde.experiments.plan import blocks
+
+    def planned(size: int, runs: int) -> list[tuple[str, Job]]:
+        cells = [(label, a_job(settings={"pbest": k}, runs=(0,))) for k, label in enumerate(("one", "two"))]
+        return [(label, cell.with_runs(block)) for label, cell in cells for block in blocks(runs, size)]
+
+    first, second = planned(3, 7), planned(1, 4)
+    with Store(tmp_path / "study.db", writable=True, make=True) as store:
+        for number, plan in enumerate((first, second)):
+            assert store.add_plan({"plan": number}, plan) == number + 1
+        for number, plan in enumerate((first, second)):
+            found = store.jobs(number + 1)
+            assert [(label, job.id, job.content) for label, job in found] == [(n, j.id, j.content) for n, j in plan]
+            assert [job.cell for _, job in found] == [a_job(settings=j.settings, runs=j.runs).cell for _, j in plan]
+        both = [(one.label, one.id, one.runs) for one in store.listed()]
+        assert both == [(label, job.id, job.runs) for label, job in first + second]
+        labels = [label for label, _ in store.jobs()]
+        assert labels == sorted(labels) and len(labels) == len(both)

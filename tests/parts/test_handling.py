@@ -55,7 +55,8 @@ def test_a_rule_that_is_none_is_an_error_of_one_sentence(rule: Any, message: str
 
 
 def test_every_parameter_of_a_rule_has_an_effect() -> None:
-    given = {"level": 0.7, "weight": 5.0, "window": 3, "start": 5.0, "probability": 0.1}
+    given = {"level": 0.7, "weight": 5.0, "window": 3, "start": 5.0, "probability": 0.1, "coins": False}
+    given |= {"limits": (0.5, 1.0, 2.0), "weights": (1.0, 2.0, 3.0, 4.0)}
     for name in RULES:
         for parameter in RULES[name].parameters:
             other = handling_of(f"{name}({parameter}={given.get(parameter, 0.3)})")
@@ -184,8 +185,7 @@ def drawn(rng: Any, xp: Any, offset: Any) -> Population:
     lost = u_lost < 0.1
     f = xp.where(lost, np.inf, 10.0 * u_f + offset)
     violation = xp.where(lost, np.inf, xp.where(u_v < 0.3, 0.0, u_v * (1.0 + offset)))
-    none = xp.zeros((SIZE, 0))
-    return Population(xp.zeros((SIZE, 1)), f, violation, none, none)
+    return Population(xp.zeros((SIZE, 1)), f, violation, violation[:, None], xp.zeros((SIZE, 0)))
 
 
 def step(k: Any, handling: Handling, population: Population, rng: Any, xp: Any) -> tuple[Handling, Population]:
@@ -219,14 +219,15 @@ def test_a_compiled_loop_carries_the_state_and_gives_what_numpy_gives(name: str)
         @jax.jit
         def run() -> Any:
             first = drawn(JaxStream.at(5), jnp, 5.0)
-            return jax.lax.fori_loop(0, STEPS, body, (as_tree(handling_of(name, jnp)), as_tree(first)))
+            begun = handling_of(name, jnp).after(first, jnp.asarray(0.0))
+            return jax.lax.fori_loop(0, STEPS, body, (as_tree(begun), as_tree(first)))
 
         traced, traced_population = run()
-        fresh = handling_of(name)
-        handling, population = fresh, drawn(FromJax(JaxStream.at(5)), np, 5.0)
+        population = drawn(FromJax(JaxStream.at(5)), np, 5.0)
+        begun = handling = handling_of(name).after(population, np.asarray(0.0))
         for k in range(STEPS):
             handling, population = step(k, handling, population, FromJax(JaxStream.at(5, 0, k + 1)), np)
-        for start, ours, theirs in zip(leaves(fresh), leaves(handling), leaves(traced), strict=True):
+        for start, ours, theirs in zip(leaves(begun), leaves(handling), leaves(traced), strict=True):
             assert np.shape(start) == np.shape(ours) == np.shape(theirs)
             assert np.asarray(start).dtype == np.asarray(ours).dtype == np.asarray(theirs).dtype
             np.testing.assert_allclose(theirs, ours, rtol=1e-12)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from handmade import LOST, points
 
 from ppsde.parts.rules import accepts, gain, ranking
-from ppsde.parts.tradeoff import AdaptiveTradeOff, TradeOff
+from ppsde.parts.tradeoff import AdaptiveTradeOff, Hierarchy, TradeOff
 from ppsde.population import Population
 from ppsde.streams import NumpyStream
 
@@ -24,13 +26,44 @@ SOME = points((0, 3), (0, 7), (1, 1), (2, 9), (4, 2))
 ALL = points((0, 3), (0, 7))
 
 
-def test_without_feasible_members_the_dominated_come_later_and_ties_go_by_violation() -> None:
-    # (3, 4) is dominated by (2, 3); (2, 6) by (1, 5) and (2, 3). Violation v counts as v / (v + 3).
-    assert keys(NONE) == [pytest.approx(k) for k in (0 + 1 / 4, 0 + 2 / 5, 1 + 3 / 6, 2 + 2 / 5)]
-    assert ranking(TradeOff.of(NONE), NONE).tolist() == [0, 1, 2, 3]
-    assert keys(NONE, (0, 1e9)) == [0.0], "a feasible trial is best, whatever its objective"
-    assert keys(NONE, (9, 0)) == [0.75], "not dominated, for its objective; but by violation it comes last of these"
-    assert keys(NONE, (9, 9)) == [4.75]
+def test_without_feasible_members_the_better_half_of_those_not_dominated_comes_first_and_so_on() -> None:
+    # (3, 4) is dominated by (2, 3); (2, 6) by (1, 5) and (2, 3). Round 1: of (1, 5) and (2, 3) the less violating.
+    # Round 2: (2, 3) alone is not dominated. Round 3: of (3, 4) and (2, 6) the second. Round 4: the first.
+    # Violation v counts as v / (v + 3).
+    assert keys(NONE) == [pytest.approx(k) for k in (1 + 1 / 4, 2 + 2 / 5, 4 + 3 / 6, 3 + 2 / 5)]
+    assert ranking(TradeOff.of(NONE), NONE).tolist() == [0, 1, 3, 2]
+    assert keys(NONE, (0, 1e9)) == [1.0], "a feasible trial is best, whatever its objective"
+    # Not dominated, for its objective; but the better half of every round violates less.
+    assert keys(NONE, (9, 0)) == [pytest.approx(5 + 9 / 12)]
+    assert keys(NONE, (9, 9)) == [pytest.approx(5 + 9 / 12)], "after all members, which dominate it"
+    assert keys(NONE, (1.5, 4.5)) == [pytest.approx(2 + 1.5 / 4.5)]
+
+
+def literal_rounds(pairs: list[tuple[float, float]]) -> list[int]:
+    """The rounds in which points of different violation are taken, as the publication tells them, a point at a time."""
+    rounds, left, number = {}, set(range(len(pairs))), 0
+    while left:
+        number += 1
+        front = [
+            i for i in left if not any(pairs[j][0] < pairs[i][0] and pairs[j][1] <= pairs[i][1] for j in left - {i})
+        ]
+        front.sort(key=lambda i: pairs[i][0])
+        for i in front[: math.ceil(len(front) / 2)]:
+            rounds[i] = number
+            left.remove(i)
+    return [rounds[i] for i in range(len(pairs))]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rounds_are_those_of_a_literal_version(seed: int) -> None:
+    f, violation = np.random.default_rng(seed).uniform(1, 2, (2, 17))
+    pairs = list(zip(violation.tolist(), f.tolist(), strict=True))
+    assert Hierarchy.of(points(*pairs)).taken.tolist() == literal_rounds(pairs)
+    assert np.floor(keys(points(*pairs))).tolist() == literal_rounds(pairs)
+    # A trial belongs to a round as it is; joined to the members, it could make the better half larger by one.
+    trial = (1.5, 1.5)
+    found, joined = np.floor(keys(points(*pairs), trial))[0], literal_rounds([*pairs, trial])[-1]
+    assert abs(found - joined) <= 1
 
 
 def test_with_some_feasible_members_objective_and_violation_are_added() -> None:

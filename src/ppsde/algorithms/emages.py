@@ -32,37 +32,24 @@ Checked against: a literal version (tests/reference/emages.py) fed the same draw
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_flag, check_range
-from ..parts.epsilon import closing
+from ..parts.epsilon import Level, mean_of_best, slow_power
 from ..parts.least_squares import shortest_solutions
 from ..parts.matrix_adaptation import Mutation, recombination
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, Feasibility, accepts, ranking
 from ..parts.sizing import first_points
+from ..parts.slopes import jacobian, probes, residual
 from ..population import Population, choose
 from ..streams import Stream
-
-
-@dataclass(frozen=True)
-class Level:
-    """Epsilon, start (1 - elapsed)^power."""
-
-    start: Array
-    power: Array
-    elapsed: Array  # of the horizon
-
-    @property
-    def epsilon(self) -> Array:
-        return closing(self.start, self.elapsed, self.power)
 
 
 @dataclass(frozen=True)
@@ -155,10 +142,8 @@ class EMAgES:
     def _first_level(self, points: Population) -> Level:
         """Epsilon at the start, from points sorted best first; always 0 if the best of them are all feasible."""
         xp = namespace(points.f)
-        best = points.take(slice(0, math.ceil(self.share * points.size)))
-        start = xp.where(best.valid, best.violation, 0.0).sum() / xp.maximum(best.valid.sum(), 1)
-        power = (5.0 + xp.log(xp.where(start > 0, start, 1.0))) / -math.log(0.05)
-        return Level(start * self.epsilon, xp.maximum(power, self.least_power), xp.asarray(0.0))
+        start = mean_of_best(points, self.share)
+        return Level(start * self.epsilon, slow_power(start, self.least_power), xp.asarray(0.0))
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
         n, d = state.population.x.shape
@@ -237,35 +222,3 @@ def gradient_repair(
         moved = yield Ask(fold(points.x + step, task.lower, task.upper), known)
         points = choose(moved.valid & known, moved, points)
     return points
-
-
-def probes(x: Array, task: Task, difference: float) -> Array:
-    """For each row of x (n, d) the d points (n, d, d) that differ from it in one component, by `difference` or so.
-
-    Forward where the box allows it, else backward; in a box narrower than that, to its bound.
-    """
-    xp = namespace(x)
-    forward = x + difference
-    moved = xp.where(forward <= task.upper, forward, xp.maximum(x - difference, task.lower))
-    return xp.where(xp.eye(x.shape[1], dtype=bool), moved[:, None, :], x[:, None, :])
-
-
-def jacobian(points: Population, measured: Population, known: Array) -> Array:
-    """Difference quotients (n, constraints, d) of all constraints, g then h, from the n d probes; 0 where not known."""
-    xp = namespace(points.f)
-    n, d = points.x.shape
-    change = _constraints(measured).reshape(n, d, -1) - _constraints(points)[:, None, :]
-    distance = xp.diagonal(measured.x.reshape(n, d, d), axis1=1, axis2=2) - points.x
-    sound = known[:, None, None] & (distance != 0.0)[:, :, None]
-    quotient = xp.where(sound, change, 0.0) / xp.where(sound, distance[:, :, None], 1.0)
-    return xp.swapaxes(xp.where(xp.isfinite(quotient), quotient, 0.0), 1, 2)  # it may overflow
-
-
-def residual(points: Population) -> Array:
-    """The residual of each constraint (n, constraints): max(g, 0), and h itself, without tolerance."""
-    xp = namespace(points.f)
-    return xp.concatenate([xp.maximum(points.g, 0.0), points.h], axis=1)
-
-
-def _constraints(points: Population) -> Any:
-    return namespace(points.f).concatenate([points.g, points.h], axis=1)

@@ -33,7 +33,7 @@ from ..parts.memory import truncated_normal
 from ..parts.repairs import resample
 from ..parts.rules import accepts
 from ..parts.sizing import elapsed_share, first_points
-from ..parts.strategies import strategy_by_rate
+from ..parts.strategies import by_success_rate, strategy_by_rate
 from ..parts.variation import Roles, binomial, distinct, two_differences
 from ..population import Population, choose
 from ..streams import Stream
@@ -180,9 +180,8 @@ class History:
         xp = namespace(self.CR)
         used = self._by_strategy(self.strategy >= 0).sum(axis=1)
         succeeded = self._by_strategy(self.success).sum(axis=1)
-        share = succeeded / xp.maximum(used, 1) + least
         full = generation >= self.CR.shape[0]
-        return xp.where(full, share / share.sum(), 1.0 / STRATEGIES)
+        return xp.where(full, by_success_rate(succeeded, used, least), 1.0 / STRATEGIES)
 
     def medians(self, generation: Array, otherwise: Array) -> Array:
         """The median CR of each strategy's successes (strategies,), or `otherwise`; 0.5 until the window is full."""

@@ -181,6 +181,9 @@ def _check_ours(file: int, path: Path) -> None:
     start = os.pread(file, len(MAGIC), 0) if stat.S_ISREG(status.st_mode) else b"a pipe"
     if start != MAGIC[: len(start)]:
         raise CheckpointError(_not_ours(path))
+    version = int.from_bytes(os.pread(file, 4, len(MAGIC)), "little") if start == MAGIC else 0
+    if VERSION < version < 2**16:  # a larger number is damage
+        raise CheckpointError(f"{path}: its format is version {version}; this program reads version {VERSION}")
 
 
 def _not_ours(path: Path) -> str:

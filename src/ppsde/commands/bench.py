@@ -65,6 +65,7 @@ def _add_run(tasks: Any) -> None:
         "these may run on one store. After Ctrl-C all finished runs are in the store.",
         "ppsde bench run plan.toml --store study.db",
         "ppsde bench run plan.toml --store part1.db --shard 1/4",
+        "ppsde bench run plan.toml --store study.db --dask tcp://node1:8786",
         "ppsde bench run --suite cec2017 --problem C01 --problem C05 --method pps-de \\\n"
         "      --dimension 10 --runs 5 --store study.db",
     )
@@ -91,6 +92,7 @@ def _add_run(tasks: Any) -> None:
         "--eval-timeout", type=float, metavar="S", help="kill an evaluation after S seconds (host engine)"
     )
     task.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core)")
+    task.add_argument("--dask", metavar="ADDRESS", help="do the jobs on a Dask cluster: tcp://HOST:PORT, or local")
     task.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the I-th of N parts")
     task.add_argument("--retry-failed", action="store_true", help="repeat failed runs")
     task.add_argument("--quiet", action="store_true", help="show no progress")
@@ -108,6 +110,7 @@ def run(arguments: Namespace) -> int:
         plan,
         arguments.store,
         workers=arguments.workers,
+        dask=arguments.dask,
         shard=arguments.shard,
         retry_failed=arguments.retry_failed,
         progress=not arguments.quiet,

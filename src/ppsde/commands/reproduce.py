@@ -1,4 +1,4 @@
-"""`ppsde reproduce`: the published experiment as a study, beside its printed table."""
+"""`ppsde reproduce`: the published experiment, or a competition, as a study beside the printed results."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .text import heading, table
 
 if TYPE_CHECKING:
     from ..experiments import Plan
+    from ..reports.study import Study
 
 
 def add(group: Any) -> None:
@@ -26,23 +27,36 @@ def add(group: Any) -> None:
         "feasibility, and write a CSV file and a page. After Ctrl-C or a kill the same\n"
         "command resumes. It needs JAX, and the official CEC2017 data unless another\n"
         "--instance is named. On a laptop D = 10 takes minutes, on a GPU all three\n"
-        "dimensions take less than one.",
+        "dimensions take less than one.\n"
+        "With --competition a competition is rerun instead, by default with all methods:\n"
+        "cec2026 (28 problems, D = 30, U-score and accuracy and speed) or cec2020rw (57\n"
+        "real-world problems, their own budgets and score, beside the eight entries).",
         "ppsde reproduce --dimension 10",
         "ppsde reproduce --method all --dimension 10 --dimension 30 --report original",
+        "ppsde reproduce --competition cec2026 --device gpu -o cec2026",
+        "ppsde reproduce --competition cec2020rw --method sass,colshade,pps-sqp -o cec2020rw",
     )
+    parser.add_argument("--competition", choices=("cec2026", "cec2020rw"), help="rerun a competition")
     parser.add_argument(
-        "--dimension", action="append", type=whole, metavar="D", help="may be repeated (default: all three)"
+        "--dimension",
+        action="append",
+        type=whole,
+        metavar="D",
+        help="may be repeated (default: all three; 30 in cec2026)",
     )
     parser.add_argument("--dimensions", action=Renamed, dest="dimension", const=whole, help=SUPPRESS)
     parser.add_argument("--runs", type=whole, default=25, metavar="N", help="default: %(default)s")
-    parser.add_argument("--method", default="pps-de", metavar="NAME,..", help="default: %(default)s; or all")
-    parser.add_argument("--problem", action="append", metavar="C01", help="may be repeated (default: all 28)")
+    parser.add_argument("--method", metavar="NAME,..", help="default: pps-de, all in a competition")
+    parser.add_argument("--problem", action="append", metavar="C01", help="may be repeated (default: all)")
     parser.add_argument("--problems", action=Renamed, dest="problem", help=SUPPRESS)
     parser.add_argument(
-        "--evaluations", type=whole, default=20_000, metavar="N", help="per run and variable (default: %(default)s)"
+        "--evaluations", type=whole, metavar="N", help="per run and variable (default: 20000, or the suite's)"
+    )
+    parser.add_argument(
+        "--record", type=whole, default=200, metavar="N", help="points recorded per run of a competition (default: 200)"
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="default: %(default)s")
-    parser.add_argument("--instance", type=instance, default="official", metavar="I", help="default: %(default)s")
+    parser.add_argument("--instance", type=instance, metavar="I", help="of the CEC2017 problems (default: official)")
     parser.add_argument(
         "--report",
         choices=("best", "original"),
@@ -61,11 +75,9 @@ def add(group: Any) -> None:
 def reproduce(arguments: Namespace) -> int:
     """Run what is missing, then compare; the exit status says whether all runs are done."""
     from ..experiments import Store, run
-    from ..reports import published
-    from ..reports.page import page
     from ..reports.study import gather
 
-    plan = published_plan(arguments)
+    plan = competition_plan(arguments) if arguments.competition else published_plan(arguments)
     arguments.output.mkdir(parents=True, exist_ok=True)
     path = arguments.store or arguments.output / "reproduce.db"
     for kind in ("csv", "html"):
@@ -77,20 +89,69 @@ def reproduce(arguments: Namespace) -> int:
         return INTERRUPTED
     with Store(path) as store:
         study = gather(store, summary.plan)
-    cells = published.comparisons(study, arguments.report, any_experiment=True)
+    texts = _competition(arguments.competition, study) if arguments.competition else _published(arguments.report, study)
+    files = {arguments.output / f"reproduce.{kind}": text for kind, text in texts.items()}
+    for file, text in files.items():
+        write_own(file, text, file.suffix[1:])
+    print("written:", ", ".join(map(str, files)))
+    return FOUND
+
+
+def _published(report: str, study: Study) -> dict[str, str]:
+    """Print our means beside the published ones; return the CSV file and the page."""
+    from ..reports import published
+    from ..reports.page import page
+
+    cells = published.comparisons(study, report, any_experiment=True)
     for title, block in published.blocks(cells).items():
         print(heading(f"\n{title}"))
         lines = [published.line(cell) for cell in block]
         print(table(published.HEADERS, lines, right=" ".join(published.HEADERS[1:8])))
     print("", *published.total_lines(cells), sep="\n")
-    files = {
-        arguments.output / "reproduce.csv": published.as_csv(cells),
-        arguments.output / "reproduce.html": page(study, compared=published.section(cells, arguments.report)),
-    }
-    for file, text in files.items():
-        write_own(file, text, file.suffix[1:])
-    print("written:", ", ".join(map(str, files)))
-    return FOUND
+    return {"csv": published.as_csv(cells), "html": page(study, compared=published.section(cells, report))}
+
+
+def _competition(name: str, study: Study) -> dict[str, str]:
+    """Print the tables of a competition; return the CSV file and the page."""
+    from ..reports.competitions import rerun
+    from ..reports.findings import find
+    from ..reports.page import page
+
+    findings = find(study)
+    found = rerun(name, study, findings)
+    for each in found.tables.values():
+        print(heading(f"\n{each.title}"))
+        lines = [[f"{value:.5g}" if isinstance(value, float) else str(value) for value in row] for row in each.rows]
+        print(table(each.columns, lines))
+    print("", *found.lines, sep="\n")
+    return {"csv": found.as_csv(), "html": page(study, compared=found.section(), findings=findings)}
+
+
+def competition_plan(arguments: Namespace) -> Plan:
+    """Return a competition as a plan, with the changes that the arguments ask for."""
+    from ..algorithms import ALGORITHMS
+    from ..experiments import Plan
+    from ..experiments.workers import preferred_device
+
+    methods = (arguments.method or "all").split(",")
+    real_world = arguments.competition == "cec2020rw"
+    for name in ("dimension", "instance"):
+        if real_world and getattr(arguments, name) is not None:
+            raise ValueError(f"{name} must not be given with competition cec2020rw: each of its problems has its own")
+    budget = arguments.evaluations if real_world else arguments.evaluations or 20_000
+    return Plan(
+        list(ALGORITHMS) if methods == ["all"] else methods,
+        suite="cec2020rw" if real_world else "cec2017",
+        problems=arguments.problem,
+        dimensions=None if real_world else arguments.dimension or [30],
+        instance=None if real_world else arguments.instance or "official",
+        runs=arguments.runs,
+        budget_per_variable=budget,
+        seed=arguments.seed,
+        record=arguments.record,
+        engine="auto",
+        device=arguments.device or preferred_device(),
+    )
 
 
 def published_plan(arguments: Namespace) -> Plan:
@@ -101,7 +162,7 @@ def published_plan(arguments: Namespace) -> Plan:
     from ..experiments.workers import preferred_device
     from ..reports.published import COLUMN_OF
 
-    methods = arguments.method.split(",")
+    methods = (arguments.method or "pps-de").split(",")
     if methods == ["all"]:
         methods = [name for name in COLUMN_OF if name in ALGORITHMS]
     for method in methods:
@@ -116,9 +177,9 @@ def published_plan(arguments: Namespace) -> Plan:
         suite="cec2017",
         problems=arguments.problem,
         dimensions=dimensions,
-        instance=arguments.instance,
+        instance=arguments.instance or "official",
         runs=arguments.runs,
-        budget_per_variable=arguments.evaluations,
+        budget_per_variable=arguments.evaluations or published.EVALUATIONS_PER_VARIABLE,
         seed=arguments.seed,
         record=1,  # the table needs only the end of each run
         engine="compiled",

@@ -147,6 +147,11 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def empty_journal(self) -> None:
+        """Move all pages from the journal to the file, which is then complete without it."""
+        with self._in_words():
+            _empty_journal(self._open, self.path)
+
     @property
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -224,6 +229,7 @@ def create(path: Path) -> None:
             for sql in SCHEMA:
                 connection.execute(sql)
             connection.execute("COMMIT")
+            _empty_journal(connection, path)
         finally:
             connection.close()
         place(unfinished, path)
@@ -232,6 +238,13 @@ def create(path: Path) -> None:
     finally:
         for suffix in ("", "-wal", "-shm"):
             unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+
+
+def _empty_journal(connection: sqlite3.Connection, path: Path) -> None:
+    """Move the pages of the journal to the file. SQLite also does it at the end, but says nothing if it fails then."""
+    busy, left, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy or left:
+        raise StoreError(f"{path} cannot be written: its journal cannot be moved into it")
 
 
 def place(file: Path, path: Path) -> None:

@@ -12,8 +12,8 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -105,11 +105,24 @@ class Job:
     code: Mapping[str, str] | None = None  # of a method or rule that is not of this package, by its name: a digest
     places: Mapping[str, str] = field(default_factory=dict)  # where these are on this machine; not part of the content
 
-    @cached_property
+    @property
     def content(self) -> str:
         """The job as canonical JSON."""
-        optional = {key: getattr(self, key) for key in OPTIONAL if getattr(self, key) is not None}
-        return canonical({**{key: getattr(self, key) for key in KEYS}, "runs": list(self.runs), **optional})
+        return self.content_of(self.runs)
+
+    def content_of(self, runs: Iterable[int]) -> str:
+        """Return the content of the job of other runs of the same cell."""
+        before, after = self._around
+        return f"{before}[{','.join(map(str, runs))}]{after}"
+
+    @cached_property
+    def _around(self) -> tuple[str, str]:
+        """The canonical JSON before and after the run numbers."""
+        data = {
+            key: getattr(self, key) for key in KEYS + OPTIONAL if key not in OPTIONAL or getattr(self, key) is not None
+        }
+        before, after = ({key: data[key] for key in data if side(key)} for side in ("runs".__gt__, "runs".__lt__))
+        return f'{canonical(before)[:-1]},"runs":', f",{canonical(after)[1:]}"
 
     @cached_property
     def id(self) -> str:
@@ -118,7 +131,14 @@ class Job:
     @cached_property
     def cell(self) -> str:
         """The digest of everything but the run numbers: jobs of one cell are runs of one experiment."""
-        return digest(replace(self, runs=()).content)
+        return digest(self.content_of(()))
+
+    def with_runs(self, runs: tuple[int, ...]) -> Job:
+        """Return the job of other runs of the same cell; what they share is there once."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), runs=runs, cell=self.cell, _around=self._around)
+        vars(other).pop("id", None)
+        return other
 
     @property
     def kind(self) -> str:

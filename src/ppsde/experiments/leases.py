@@ -35,6 +35,7 @@ class Claim:
 
     taken: list[str]  # leased to this runner
     finished: list[str]  # done already, by any runner
+    busy: list[str]  # leased to others
 
 
 class Leases:
@@ -56,6 +57,7 @@ class Leases:
         """Lease the first free jobs of the candidates, each an id and its number of runs, at most `most` of them."""
         taken: list[str] = []
         finished: list[str] = []
+        busy: list[str] = []
         with self._database.writing() as execute:
             self._free_lost_jobs(execute)
             self._sign(execute)
@@ -65,10 +67,12 @@ class Leases:
                 (done,) = execute("SELECT count(*) FROM results WHERE job = ?", job).fetchone()
                 if done >= runs:
                     finished.append(job)
-                elif not execute("SELECT 1 FROM leases WHERE job = ?", job).fetchone():
+                elif execute("SELECT 1 FROM leases WHERE job = ?", job).fetchone():
+                    busy.append(job)
+                else:
                     execute("INSERT INTO leases VALUES (?, ?)", job, self.runner.id)
                     taken.append(job)
-        return Claim(taken, finished)
+        return Claim(taken, finished, busy)
 
     def finish(self, job: str, rows: Sequence[tuple[int, bool, bytes]], account: Mapping[str, Any]) -> bool:
         """Store the rows of a job, each a run number, whether it failed and its entry, and end the lease.

@@ -405,24 +405,24 @@ def expanded(plan: Plan) -> list[Planned]:
                 budget = plan.budget_of(source, found.dimension)
                 engine = _engine(wanted, found.host_only or on_host_only, f"{contender.name} on {source.short}")
                 device = plan.device if engine == "compiled" else "cpu"
+                cell = Job(
+                    method=contender.method,
+                    settings=settings[contender.name],
+                    problem=found.identity,
+                    dimension=found.dimension,
+                    instance=found.instance,
+                    seed=plan.seed,
+                    runs=(),
+                    budget=budget,
+                    record=plan.record,
+                    engine=engine,
+                    device=device,
+                    eval_timeout=None if plan.eval_timeout is None else float(plan.eval_timeout),
+                    code=code,
+                    places=contender.places,
+                )
                 for runs in blocks(plan.runs, block_size(engine, device, budget)):
-                    job = Job(
-                        method=contender.method,
-                        settings=settings[contender.name],
-                        problem=found.identity,
-                        dimension=found.dimension,
-                        instance=found.instance,
-                        seed=plan.seed,
-                        runs=runs,
-                        budget=budget,
-                        record=plan.record,
-                        engine=engine,
-                        device=device,
-                        eval_timeout=None if plan.eval_timeout is None else float(plan.eval_timeout),
-                        code=code,
-                        places=contender.places,
-                    )
-                    planned.append(Planned(contender.name, source, job))
+                    planned.append(Planned(contender.name, source, cell.with_runs(runs)))
     return planned
 
 

@@ -1,19 +1,20 @@
-"""The runner: leases jobs of a plan, has worker processes do them, and stores their rows."""
+"""The runner: leases jobs of a plan, has workers do them, here or on a Dask cluster, and stores their rows."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Any
 
 from ..engines.drive import Interrupts, noticed
 from ..progress import Show, Status, live
+from .cluster import Cluster, DaskWorker
 from .database import drop
 from .job import Job, canonical, provenance
 from .leases import SIGN_OF_LIFE, Leases
@@ -21,13 +22,13 @@ from .plan import Plan, Planned, expanded
 from .repair import refuse_damage
 from .rows import ROW, failed_row, packed, sealed
 from .store import Store
-from .workers import Worker
+from .workers import Processes, Worker
 
 KINDS = ("host", "cpu", "gpu")  # of jobs
 POLL = 1.0  # seconds until asking again for jobs that other runners had leased
 PULSE = 0.2  # seconds of waiting for messages
+ABOUT = ("seconds", "compile_seconds", "device", "host", "machine")  # of a job, as its worker says
 ATTEMPTS = 2  # at a job whose worker dies
-AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
 PROGRAMS_AHEAD = 2  # programs for the CPU that are compiled while jobs of another run
 MOST_SIDE_BY_SIDE = 64  # jobs in one request to a GPU: more than any suite has problems
 
@@ -49,6 +50,7 @@ def run(
     store: str | os.PathLike[str],
     *,
     workers: int | None = None,
+    dask: Any = None,
     shard: tuple[int, int] = (1, 1),
     retry_failed: bool = False,
     progress: bool = False,
@@ -66,6 +68,9 @@ def run(
     workers : int, optional
         Jobs at a time on the CPU, by default one per core: each in a process, or, if compiled, in a thread of one
         process. Jobs on a GPU have a process of their own.
+    dask : str or Client, optional
+        The cluster that does the jobs: the address of a Dask scheduler, such as 'tcp://node1:8786', a Dask client, or
+        'local' for one on this machine, of `workers` processes. This program alone writes to the store.
     shard : (int, int)
         (2, 4) is the second of four parts of the jobs, for machines that share no disk; `merge` joins their stores.
     retry_failed : bool
@@ -75,6 +80,8 @@ def run(
     """
     plan = plan if isinstance(plan, Plan) else Plan.read(plan)
     cores = _checked_workers(workers)
+    if dask is not None and dask != "local" and workers is not None:
+        raise ValueError("workers must not be given with a Dask cluster that is there already: it has its own")
     part, parts = _checked_shard(shard)
     planned = expanded(plan)
     path = Path(store)
@@ -87,49 +94,55 @@ def run(
             _drop_failures(opened, mine)
         began = time.monotonic()
         with noticed() as interrupts:
-            session = _Session(opened, mine, cores, interrupts)
+            session = _Session(opened, mine, interrupts)
+            crew = Processes(cores) if dask is None else Cluster(dask, cores, gpu=session.left("gpu") > 0)
             with live(progress) as show:
-                session.work(show)
+                session.work(crew, show)
         return _summary(opened, number, mine, interrupts.asked, time.monotonic() - began)
 
 
 class _Session:
     """The work of one runner on a store."""
 
-    def __init__(self, store: Store, mine: Sequence[Planned], cores: int, interrupts: Interrupts) -> None:
+    _crew: Processes | Cluster
+
+    def __init__(self, store: Store, mine: Sequence[Planned], interrupts: Interrupts) -> None:
         self._leases = Leases(store.database)
         self._interrupts = interrupts
-        self._messages: SimpleQueue[Any] = SimpleQueue()
         self._provenance = provenance()
         self._total = sum(_evaluations(one.job) for one in mine)
         done = dict(store.database.rows("SELECT job, count(*) FROM results GROUP BY job"))
         todo = {one.job.id: one for one in mine if done.get(one.job.id, 0) < len(one.job.runs)}
-        self._todo: dict[str, dict[str, Planned]] = {kind: {} for kind in KINDS}  # not leased here, by kind and id
+        # Not leased here, by kind and id. The first is found at once, also after many were removed before it.
+        self._todo: dict[str, OrderedDict[str, Planned]] = {kind: OrderedDict() for kind in KINDS}
         for id, one in todo.items():
             self._todo[one.job.kind][id] = one
-        self._left = len(todo)  # jobs that are not done yet
+        self._left = Counter({kind: len(jobs) for kind, jobs in self._todo.items()})  # jobs that are not done yet
         self._evaluations_left = sum(_evaluations(one.job) for one in todo.values())
         self._held: dict[str, Planned] = {}  # leased, and being done by a worker
         self._again: list[Planned] = []  # leased, to be done again because their worker died
         self._died: Counter[str] = Counter()  # workers, by job
         self._beside = _problems_by_program(mine, todo)
-        self._cores = cores
-        self._workers: list[Worker] = []
         self._jobs = len(mine)
         self._at_start = self._total - self._evaluations_left
         self._made: dict[str, int] = {}  # evaluations so far, by job that is being done
         self._failed = 0
-        self._compiling: Counter[Worker] = Counter()  # programs, by worker
+        self._compiling: Counter[Worker | DaskWorker] = Counter()  # programs, by worker
         self._began = time.monotonic()
         self._waiting = False  # whether all jobs that are left are leased by other runners
         self._next_claim: defaultdict[str, float] = defaultdict(float)  # when to ask again, by kind of job
 
-    def work(self, show: Show) -> None:
-        """Do all jobs that are not done yet, or until a signal arrives."""
+    def left(self, kind: str) -> int:
+        """Return how many jobs of a kind are not done yet."""
+        return self._left[kind]
+
+    def work(self, crew: Processes | Cluster, show: Show) -> None:
+        """Let the crew do all jobs that are not done yet, or until a signal arrives; close it."""
+        self._crew = crew
         next_sign = time.monotonic() + SIGN_OF_LIFE
         try:
-            while self._left and not self._interrupts.asked:
-                self._start_workers()
+            while self._left.total() and not self._interrupts.asked:
+                self._crew.start(self._left)
                 self._send_requests()
                 self._receive(PULSE)
                 if time.monotonic() >= next_sign:
@@ -138,24 +151,14 @@ class _Session:
                 show(self._status)
             self._receive(0.0)  # messages that arrived meanwhile
         finally:
-            for worker in self._workers:
-                worker.kill()
+            crew.close()
             with suppress(ValueError):  # the store cannot be written; the leases end by time
                 self._leases.leave()
 
     # --- workers ------------------------------------------------------------------------------------------------
 
-    def _start_workers(self) -> None:
-        """Start processes for host jobs, one process with threads for jobs compiled for the CPU, one for the GPU."""
-        for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, AHEAD)):
-            there = sum(worker.kind == kind for worker in self._workers)
-            if there < most:
-                leased = (*self._again, *self._held.values())
-                work = len(self._todo[kind]) + sum(one.job.kind == kind for one in leased)
-                self._workers += [Worker(self._messages, kind, slots) for _ in range(min(most, work) - there)]
-
     def _send_requests(self) -> None:
-        for worker in self._workers:
+        for worker in self._crew.workers:
             while worker.ready and len(worker.requests) < worker.slots:
                 jobs = self._next_for(worker)
                 if not jobs:
@@ -163,7 +166,7 @@ class _Session:
                 worker.requests.append(jobs)
                 worker.send(self._request(jobs))
 
-    def _next_for(self, worker: Worker) -> list[Planned]:
+    def _next_for(self, worker: Worker | DaskWorker) -> list[Planned]:
         """Return the jobs of the next request. A job whose worker died is done alone: it may kill its worker again."""
         again = [one for one in self._again if one.job.kind == worker.kind]
         if again or any(self._died[one.job.id] for jobs in worker.requests for one in jobs):
@@ -181,6 +184,8 @@ class _Session:
             for id in claim.finished:
                 self._count_done(todo.pop(id))
             taken = [todo.pop(id) for id in claim.taken]
+            for id in claim.busy:
+                todo.move_to_end(id)  # looked at again when the others are done
             self._held |= {one.job.id: one for one in taken}
             if taken:
                 self._waiting = False
@@ -203,12 +208,15 @@ class _Session:
         yield from by_key.values()
 
     def _request(self, jobs: Sequence[Planned]) -> dict[str, Any]:
+        described = [_described(one) for one in jobs]
+        if jobs[0].job.kind == "host":
+            return {"jobs": described, "beside": [], "ahead": []}
         program = jobs[0].job.program
         programs = list(self._beside) if jobs[0].job.kind == "cpu" else [program]
         following = programs[programs.index(program) + 1 :][:PROGRAMS_AHEAD]
         return {
-            "jobs": [_described(one) for one in jobs],
-            "beside": self._beside.get(program, []),
+            "jobs": described,
+            "beside": self._beside[program],
             "ahead": [self._beside[key] for key in following],
         }
 
@@ -217,14 +225,14 @@ class _Session:
     def _receive(self, seconds: float) -> None:
         """Wait for the first message, and handle all that have arrived."""
         try:
-            message = self._messages.get(timeout=seconds) if seconds else self._messages.get_nowait()
+            message = self._crew.messages.get(timeout=seconds) if seconds else self._crew.messages.get_nowait()
             while True:
                 self._handle(*message)
-                message = self._messages.get_nowait()
+                message = self._crew.messages.get_nowait()
         except Empty:
             return
 
-    def _handle(self, worker: Worker, message: dict[str, Any] | None, blobs: list[bytes]) -> None:
+    def _handle(self, worker: Worker | DaskWorker, message: dict[str, Any] | None, blobs: list[bytes]) -> None:
         if message is None:
             self._replace(worker)
         elif message["kind"] == "ready":
@@ -234,12 +242,13 @@ class _Session:
         elif message["kind"] == "compiling":
             self._compiling[worker] = message["programs"]
         elif message["kind"] == "progress":
-            self._made[message["job"]] = message["evaluations"]
+            if message["job"] in self._held:  # on a cluster it may arrive after the rows
+                self._made[message["job"]] = message["evaluations"]
         else:
             one = self._held[message["job"]]
             entries = [sealed(ROW, blob) for blob in blobs]
             rows = list(zip(message["runs"], message["failed"], entries, strict=True))
-            self._store(one, rows, {name: message[name] for name in ("seconds", "compile_seconds", "device")})
+            self._store(one, rows, {name: message[name] for name in ABOUT if name in message})
             left = [[other for other in jobs if other is not one] for jobs in worker.requests]
             worker.requests = [jobs for jobs in left if jobs]
 
@@ -256,14 +265,13 @@ class _Session:
             self._todo[one.job.kind][one.job.id] = one
 
     def _count_done(self, one: Planned) -> None:
-        self._left -= 1
+        self._left[one.job.kind] -= 1
         self._evaluations_left -= _evaluations(one.job)
 
-    def _replace(self, worker: Worker) -> None:
+    def _replace(self, worker: Worker | DaskWorker) -> None:
         """After the death of a worker, let its jobs be done once more; after the second, store their runs as failed."""
         how = worker.how_it_ended()
-        worker.kill()
-        self._workers.remove(worker)
+        self._crew.dismiss(worker)
         del self._compiling[worker]
         if not worker.ready:
             raise ValueError(f"a worker cannot be started: {how}")
@@ -282,7 +290,7 @@ class _Session:
     def _status(self) -> Status:
         made = self._total - self._evaluations_left + sum(self._made.values())
         seconds = time.monotonic() - self._began
-        facts = [("jobs", f"{self._jobs - self._left:,}/{self._jobs:,}")]
+        facts = [("workers", f"{self._crew.size:,}"), ("jobs", f"{self._jobs - self._left.total():,}/{self._jobs:,}")]
         if self._failed:
             facts.append(("failed", f"{self._failed:,}"))
         if compiling := self._compiling.total():

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from .database import (
     put,
     refuse_neighbours,
 )
-from .job import Job
+from .job import Job, digest
 from .leases import is_alive, this_place
 from .rows import ANSWER, JOB, OK, PLAN, RECORD, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
 
@@ -80,7 +81,7 @@ class StoredRun:
 
     @property
     def by_constraint(self) -> np.ndarray:
-        """How far each constraint is violated (m,), inequalities first: g, or |h| above its tolerance; else 0."""
+        """How far each constraint is violated (m,), inequalities first: g, or `|h|` above its tolerance; else 0."""
         return self.arrays["by_constraint"]
 
     @property
@@ -118,6 +119,19 @@ def _result(label: str, job: Job, row: Row) -> StoredRun:
     )
 
 
+class Listed(NamedTuple):
+    """A job as a plan lists it."""
+
+    label: str
+    id: str
+    runs: tuple[int, ...]
+    cell: Job  # one with the same content but for the runs
+
+    @property
+    def evaluations(self) -> int:
+        return self.cell.budget * len(self.runs)
+
+
 class Store:
     """A study on disk.
 
@@ -152,7 +166,8 @@ class Store:
             with suppress(FileExistsError):  # another runner has just made it
                 create(self.path)
         self.database = Database(self.path, writable=writable)
-        self._jobs: dict[str, Job] = {}
+        self._plans: dict[int, StoredPlan] = {}  # those read so far; they never change
+        self._listed: tuple[Any, list[Listed]] = (None, [])  # the last list, and what it was made from
 
     def close(self) -> None:
         self.database.close()
@@ -167,34 +182,56 @@ class Store:
 
     def plans(self) -> list[StoredPlan]:
         """Return the plans that were run into the store, the first one first."""
-        return [self.read(number) for (number,) in self.database.rows("SELECT number FROM plans ORDER BY number")]
+        numbers = [number for (number,) in self.database.rows("SELECT number FROM plans ORDER BY number")]
+        self._plans |= {number: self.read(number) for number in numbers if number not in self._plans}
+        return [self._plans[number] for number in numbers]
 
     def jobs(self, plan: int | None = None) -> list[tuple[str, Job]]:
-        """Return label and job, of one plan (the first is number 1) or of all.
+        """Return label and job, of one plan (the first is number 1) or of all; jobs of one cell follow one another.
 
         A label on one problem and dimension stands for one experiment. If two plans use it for different ones, one of
         the plans must be chosen.
         """
+        cells: dict[tuple[str, str, int], list[Job]] = {}
+        for one in self.listed(plan):
+            key = (one.label, one.cell.problem_name, one.cell.dimension)
+            cells.setdefault(key, []).append(one.cell.with_runs(one.runs))
+        return [(label, job) for (label, _, _), jobs in cells.items() for job in jobs]
+
+    def listed(self, plan: int | None = None) -> list[Listed]:
+        """Return the same as `jobs`, in the order of the plans, without an object for each job: there may be many.
+
+        An entry is read only for the first job of a cell. The others differ from it in their runs, which follow those
+        of the job before; their id proves it.
+        """
         chosen = self._chosen(plan)
         known = dict(self.database.rows("SELECT job, number FROM jobs"))
-        found: dict[tuple[str, str], Job] = {}
+        made_from = ([one.id for one in chosen], len(known))
+        if made_from == self._listed[0]:
+            return self._listed[1]
+        found: dict[tuple[str, str], Listed] = {}
         meant: dict[tuple[str, str, int], Job] = {}
+        cell: Job | None = None
+        runs: tuple[int, ...] = (0,)
+        named = ""
         for one in chosen:
             for label, id in one.jobs:
-                if id not in self._jobs:
-                    if id not in known:
-                        continue  # lost by damage; running the plan again brings it back
-                    self._jobs[id] = self.read(known[id])
-                job = self._jobs[id]
-                before = meant.setdefault((label, job.problem_name, job.dimension), job)
-                if before.cell != job.cell:
-                    raise StoreError(
-                        f"{label!r} on {job.problem_name}, D={job.dimension}, stands for different experiments in the "
-                        f"plans of {self.path}: they differ in {_difference(before, job)}. Choose one of its "
-                        f"{len(chosen)} plans by number"
-                    )
-                found[label, id] = job
-        return [(label, job) for (label, _), job in found.items()]
+                if id not in known:
+                    continue  # lost by damage; running the plan again brings it back
+                runs = tuple(range(runs[-1] + 1, runs[-1] + 1 + len(runs)))
+                if cell is None or label != named or digest(cell.content_of(runs)) != id:
+                    cell = self.read(known[id])
+                    runs, named = cell.runs, label
+                    before = meant.setdefault((label, cell.problem_name, cell.dimension), cell)
+                    if before.cell != cell.cell:
+                        raise StoreError(
+                            f"{label!r} on {cell.problem_name}, D={cell.dimension}, stands for different experiments "
+                            f"in the plans of {self.path}: they differ in {_difference(before, cell)}. Choose one of "
+                            f"its {len(chosen)} plans by number"
+                        )
+                found[label, id] = Listed(label, id, runs, cell)
+        self._listed = made_from, list(found.values())
+        return self._listed[1]
 
     def results(self, plan: int | None = None) -> Iterator[StoredRun]:
         """Yield the result of every finished run, failed ones included, in the order of the plan.
@@ -298,6 +335,7 @@ def new_store(path: Path) -> Iterator[Store]:
     try:
         with Store(unfinished, writable=True, make=True) as store:
             yield store
+            store.database.empty_journal()
         try:
             place(unfinished, path)
         except FileExistsError:
@@ -367,7 +405,7 @@ class StudyStatus:
 
 def status_of(store: Store, plan: int | None = None, clock: Callable[[], float] = time.time) -> StudyStatus:
     """Return the status of a study: of one plan (the first is number 1), or of all."""
-    jobs = store.jobs(plan)
+    jobs = store.listed(plan)
     with store.database.reading():
         sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
         done = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
@@ -386,38 +424,41 @@ def status_of(store: Store, plan: int | None = None, clock: Callable[[], float] 
         cells=_cells(jobs, done, running),
         failures=_failures(store, jobs, failed),
         runners=len(alive),
-        evaluations=sum(done.get(job.id, (0, 0))[0] * job.budget for _, job in jobs),
-        budget=sum(len(job.runs) * job.budget for _, job in jobs),
+        evaluations=sum(done.get(one.id, (0, 0))[0] * one.cell.budget for one in jobs),
+        budget=sum(one.evaluations for one in jobs),
         rate=_rate(jobs, finished, now) if alive else None,
     )
 
 
-def _failures(store: Store, jobs: list[tuple[str, Job]], failed: list[tuple[str, int, int]]) -> list[FailedRun]:
+def _failures(store: Store, jobs: list[Listed], failed: list[tuple[str, int, int]]) -> list[FailedRun]:
     runs_of: dict[str, list[tuple[int, int]]] = {}
     for id, run, number in failed:
         runs_of.setdefault(id, []).append((run, number))
     return [
-        FailedRun(label, job.problem_name, job.dimension, run, store.read(number).message, number)
-        for label, job in jobs
-        for run, number in runs_of.get(job.id, [])
+        FailedRun(one.label, one.cell.problem_name, one.cell.dimension, run, store.read(number).message, number)
+        for one in jobs
+        for run, number in runs_of.get(one.id, [])
     ]
 
 
-def _cells(jobs: list[tuple[str, Job]], done: dict[str, tuple[int, int]], running: set[str]) -> list[CellStatus]:
+def _cells(jobs: list[Listed], done: dict[str, tuple[int, int]], running: set[str]) -> list[CellStatus]:
     sums: dict[tuple[str, str, int], list[int]] = {}
-    for label, job in jobs:
-        count, failed = done.get(job.id, (0, 0))
-        cell = sums.setdefault((label, job.problem_name, job.dimension), [0, 0, 0, 0])
-        for k, more in enumerate((len(job.runs), count, failed, int(job.id in running))):
-            cell[k] += more
+    for (label, cell), listed in groupby(jobs, key=lambda one: (one.label, one.cell)):
+        numbers = sums.setdefault((label, cell.problem_name, cell.dimension), [0, 0, 0, 0])
+        for one in listed:
+            count, failed = done.get(one.id, (0, 0))
+            numbers[0] += len(one.runs)
+            numbers[1] += count
+            numbers[2] += failed
+            numbers[3] += one.id in running
     return [CellStatus(*key, *numbers) for key, numbers in sums.items()]
 
 
-def _rate(jobs: list[tuple[str, Job]], finished: dict[str, float], now: float) -> float | None:
+def _rate(jobs: list[Listed], finished: dict[str, float], now: float) -> float | None:
     """Return the evaluations per second of the jobs finished within `WINDOW`."""
-    recent = [(finished[job.id], job) for _, job in jobs if now - WINDOW <= finished.get(job.id, -1.0) <= now]
+    recent = [(finished[one.id], one) for one in jobs if now - WINDOW <= finished.get(one.id, -1.0) <= now]
     if len(recent) < 2:
         return None
     first = min(moment for moment, _ in recent)
-    made = sum(job.budget * len(job.runs) for moment, job in recent if moment > first)
+    made = sum(one.evaluations for moment, one in recent if moment > first)
     return made / (now - first) if now > first and made else None

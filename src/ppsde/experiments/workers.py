@@ -1,4 +1,4 @@
-"""The worker processes as the runner sees them, and questions that only a process with JAX can answer."""
+"""The worker processes of this machine as the runner sees them; questions that only a process with JAX can answer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from ..evaluation.supervisor import exit_in_words
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LONGEST_LINE = 2**24  # bytes of a message without its blobs
 ANSWER_SECONDS = 120.0  # to import JAX and trace a user's function
+AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
+
+
+class Inbox(Protocol):
+    """Takes messages; a queue is one."""
+
+    def put(self, item: tuple[Worker, dict[str, Any] | None, list[bytes]]) -> None:
+        """Take the message of a worker with its blobs; None if the worker has ended."""
 
 
 class Worker:
     """A process that does jobs of one kind, `slots` requests at a time; its messages are put into `messages`."""
 
-    def __init__(self, messages: SimpleQueue[Any], kind: str, slots: int) -> None:
+    def __init__(self, messages: Inbox, kind: str, slots: int) -> None:
         self.kind, self.slots = kind, slots
         self.ready = False
         self.requests: list[Any] = []  # the jobs of each request that it has not finished
@@ -63,7 +71,7 @@ class Worker:
         """Return how the process ended, in words."""
         return exit_in_words(self._process.wait())
 
-    def _read(self, stream: BinaryIO, messages: SimpleQueue[Any]) -> None:
+    def _read(self, stream: BinaryIO, messages: Inbox) -> None:
         try:
             while True:
                 key, checksum, body = stream.readline(LONGEST_LINE).split(b" ", 2)
@@ -77,6 +85,39 @@ class Worker:
         except ValueError:
             self._process.kill()  # it has ended, or was written for by something else: its jobs are done once more
         messages.put((self, None, []))
+
+
+class Processes:
+    """Worker processes on this machine: `cores` for host jobs, one with threads for compiled jobs, one for the GPU.
+
+    `Cluster` (cluster.py) has the same attributes and methods.
+    """
+
+    def __init__(self, cores: int) -> None:
+        self.messages: SimpleQueue[Any] = SimpleQueue()
+        self.workers: list[Worker] = []
+        self._cores = cores
+
+    @property
+    def size(self) -> int:
+        """How many workers are ready."""
+        return sum(worker.ready for worker in self.workers)
+
+    def start(self, work: Mapping[str, int]) -> None:
+        """Start the workers that are missing; `work` is how many jobs of each kind are left."""
+        for kind, most, slots in (("host", self._cores, 1), ("cpu", 1, self._cores), ("gpu", 1, AHEAD)):
+            there = sum(worker.kind == kind for worker in self.workers)
+            self.workers += [Worker(self.messages, kind, slots) for _ in range(min(most, work[kind]) - there)]
+
+    def dismiss(self, worker: Any) -> None:
+        """End a worker that is not to be used again."""
+        worker.kill()
+        self.workers.remove(worker)
+
+    def close(self) -> None:
+        """Kill all workers."""
+        for worker in self.workers:
+            worker.kill()
 
 
 def why_not_traceable(source: Mapping[str, Any], dimension: int | None, instance: int | str | None) -> str | None:

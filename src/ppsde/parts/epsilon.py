@@ -15,6 +15,7 @@ of C2oDE and IUDE. A technique starts from the first population that has values.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,6 +51,32 @@ def quantile(violation: Array, elapsed: Array, theta: float, cp: float, count: A
     return when(elapsed < 1.0, lambda: xp.minimum(violation[place], HUGE), 0.0)
 
 
+def mean_of_best(points: Population, share: float) -> Array:
+    """The mean violation of the best share of the points, which are sorted best first (eMAg-ES, SASS)."""
+    xp = namespace(points.f)
+    best = points.take(slice(0, math.ceil(share * points.size)))
+    return xp.where(best.valid, best.violation, 0.0).sum() / xp.maximum(best.valid.sum(), 1)
+
+
+def slow_power(start: Array, least: float) -> Array:
+    """The power by which epsilon falls from `start` to exp(-5) when 95 % have elapsed, but at least `least`."""
+    xp = namespace(start)
+    return xp.maximum((5.0 + xp.log(xp.where(start > 0, start, 1.0))) / -math.log(0.05), least)
+
+
+@dataclass(frozen=True)
+class Level:
+    """Epsilon, start (1 - elapsed)^power (eMAg-ES, SASS)."""
+
+    start: Array
+    power: Array
+    elapsed: Array  # of the horizon
+
+    @property
+    def epsilon(self) -> Array:
+        return closing(self.start, self.elapsed, self.power)
+
+
 def violation_at(population: Population, theta: float, elapsed: Array | float = 0.0, cp: float = 1.0) -> Array:
     """The violation that a share theta (1 - elapsed)^cp of the valid points stays below; HUGE if there are none."""
     xp = namespace(population.violation)
@@ -77,10 +104,10 @@ class ClosingEpsilon:
     def at(self, elapsed: Array) -> ClosingEpsilon:
         return replace(self, elapsed=elapsed)
 
-    def epsilon(self, closes: float) -> Array:
-        """The value of epsilon, which is 0 after a share `closes` of the run."""
+    def epsilon(self, closes: float, most: float = np.inf) -> Array:
+        """The value of epsilon, which is 0 after a share `closes` of the run; `most` is the largest power (UDE-III)."""
         xp = namespace(self.start)
-        power = xp.log(xp.maximum(self.start, LEVEL) / LEVEL) / -np.log1p(-closes)
+        power = xp.minimum(xp.log(xp.maximum(self.start, LEVEL) / LEVEL) / -np.log1p(-closes), most)
         return xp.where(self.elapsed <= closes, closing(self.start, self.elapsed, power), 0.0)
 
 

@@ -12,8 +12,8 @@ A technique is a frozen dataclass of arrays (perhaps none) that an algorithm sto
     handling = state.handling.after(survivors, elapsed)   # for the next state
 
 `elapsed` is the share of the budget used, from 0 to 1. Rows without values (failed, cut, or the dead rows of a
-shrinking population) take no part in any average or quantile. The techniques of the package judge by `violation`, the
-sum that drives the search. One that reads single constraints, `g` and `h` of points, has `needs_constraint_values`.
+shrinking population) take no part in any average or quantile. Most techniques judge by `violation`, the sum that drives
+the search. One that reads single constraints, `g` and `h` of points, has `needs_constraint_values`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,8 +33,10 @@ from ..arrays import Array, is_setting, namespace
 from ..lookup import Table, did_you_mean
 from ..population import Population
 from ..streams import Stream
-from . import epsilon, penalties
+from . import dominance, epsilon, penalties
+from .cai_wang import CaiWang
 from .ensemble import Ensemble
+from .infeasibility_driven import InfeasibilityDriven
 from .push_pull import PushAndPull
 from .rules import Death, Epsilon, Feasibility, Fixed, Penalty, Rule
 from .stochastic import Stochastic
@@ -139,13 +142,20 @@ RULES = Table(
         "epsilon-quantile": epsilon.Quantile,
         "stochastic-ranking": Stochastic,
         "static-penalty": _static_penalty,
+        "level-penalty": penalties.LevelPenalty,
         "dynamic-penalty": penalties.Dynamic,
+        "near-feasible-penalty": penalties.NearFeasible,
         "adaptive-penalty": penalties.AdaptivePenalty,
         "self-adaptive-penalty": penalties.SelfAdaptive,
         "death-penalty": Death,
         "push-and-pull": PushAndPull,
+        "pareto": dominance.Pareto,
+        "pareto-constraints": dominance.ParetoConstraints,
+        "cw": CaiWang,
+        "idea": InfeasibilityDriven,
         "adaptive-trade-off": AdaptiveTradeOff,
         "ensemble": Ensemble,
+        "ensemble-of-three": Maker(partial(Ensemble.fresh, coins=False), ("tolerance",), True),
     },
     __package__,
     _checked,

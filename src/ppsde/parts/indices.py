@@ -93,6 +93,48 @@ def ranked_indices(n: int, size: int) -> WeightedIndices:
     return WeightedIndices(weights, ends - weights, ends, index)
 
 
+def geometric_rank(u: Array, n: Array, pressure: float, taken: Array) -> Array:
+    """A rank in 0 .. n - 1 per row with weight exp(-pressure rank / n), not the one taken; u and `taken` (m,).
+
+    The weights are powers q^rank, so those of the ranks before r add up to 1 - q^r in units of 1 / (1 - q).
+    """
+    xp = namespace(u)
+    steepness = pressure / n
+    before, through = -xp.expm1(-steepness * taken), -xp.expm1(-steepness * (taken + 1))
+    position = u * (-xp.expm1(-steepness * n) - (through - before))
+    position = position + xp.where(position >= before, through - before, 0.0)
+    rank = (-xp.log1p(-position) / steepness).astype(int)
+    return xp.minimum(rank, n - 1)
+
+
+def linear_rank(u: Array, n: Array, size: Array, *taken: Array) -> Array:
+    """A rank in 0 .. size - 1 per row with weight n - rank, none of those taken; u and each of `taken` (m,), distinct.
+
+    Taken ranks may lie beyond `size`. The weights of the ranks before r add up to r n - r (r - 1) / 2; all numbers are
+    integers, so that the square root below is exact where it decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> linear_rank(np.array([0.0, 0.5, 0.6, 0.9]), 4, 4, np.array([1, 1, 1, 1]))  # weights 4, 0, 2, 1
+    array([0, 0, 2, 3])
+    """
+    xp = namespace(u)
+    rising = _rising(taken)
+    free = _weight_before(size, n)
+    for t in rising:
+        free = free - xp.where(t < size, n - t, 0)
+    position = place(u, free)
+    for t in rising:
+        position = position + xp.where(position >= _weight_before(t, n), n - t, 0)
+    return ((2 * n + 1 - xp.sqrt((2 * n + 1.0) ** 2 - 8.0 * position)) / 2).astype(int)
+
+
+def _weight_before(rank: Array, n: Array) -> Array:
+    """The sum of the weights n - r of the ranks r = 0 .. rank - 1."""
+    return rank * n - rank * (rank - 1) // 2
+
+
 def best_index(u: Array, count: Array | int, *taken: Array) -> Array:
     """An index in 0 .. count - 1 per row, uniform over those not taken; `taken` (m,) each, distinct, may lie beyond."""
     free = count
@@ -135,13 +177,13 @@ def best_to_worst(r1: Array, r2: Array, r3: Array) -> tuple[Array, Array, Array]
 
 
 def trio(
-    scheme: str, u: Array, i: Array, is_rand: Array, led: Array, guide: Array, n: int
+    scheme: str, u: Array, i: Array, is_rand: Array, led: Array, guide: Array, n: int, top: int | None = None
 ) -> tuple[Array, Array, Array]:
     """r1, r2, r3 (m,) for the targets i (m,) in a population of n sorted best first; u (3, m) uniform numbers.
 
     All are distinct and differ from i. Where `led` (m,) holds, r1 is the index `guide` (m,). r3 is always uniform.
     The schemes, in which "rand" means rows where `is_rand` (m,) holds, those of DE/rand/1:
-    ranked-top     r1 and r2 from the top half, rank r with weight n - r (IUDE's modified ranking)
+    ranked-top     r1 and r2 from the first `top`, by default half, rank r with weight n - r (IUDE's modified ranking)
     ranked-rand    r1 and r2 of rand so, from all ranks (Gong and Cai); of the others uniform
     best-of-three  uniform; of rand the best of the three becomes the base r1 (DE/randrl/1)
     uniform        uniform
@@ -150,7 +192,7 @@ def trio(
 
     def parent(u: Array, taken: list[Array]) -> Array:
         if scheme == "ranked-top":
-            return ranked_indices(n, (n + 1) // 2)._draw(u, taken)
+            return ranked_indices(n, top or (n + 1) // 2)._draw(u, taken)
         index = _uniform(u, n, taken)
         return xp.where(is_rand, ranked_indices(n, n)._draw(u, taken), index) if scheme == "ranked-rand" else index
 

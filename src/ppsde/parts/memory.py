@@ -25,6 +25,21 @@ def positive_cauchy(location: Array, u: Array) -> Array:
     return xp.minimum(xp.maximum(F, TINY), 1.0)
 
 
+def cauchy_above(location: Array, u: Array, least: Array) -> Array:
+    """F from a Cauchy law around `location`, redrawn until above `least` and capped at 1, by inverse distribution."""
+    xp = namespace(u)
+    below = xp.arctan((least - location) / SPREAD)
+    F = location + SPREAD * xp.tan(np.pi / 2 - u * (np.pi / 2 - below))
+    return xp.minimum(xp.maximum(F, least), 1.0)
+
+
+def truncated_cauchy(location: Array, u: Array, scale: float = SPREAD) -> Array:
+    """F from a Cauchy law around `location`, redrawn until in [0, 1], by inverse distribution; u uniform."""
+    xp = namespace(u)
+    below, above = (xp.arctan((end - location) / scale) for end in (0.0, 1.0))
+    return xp.clip(location + scale * xp.tan(below + u * (above - below)), TINY, 1.0)
+
+
 def clipped_normal(location: Array, z: Array, deviation: float = SPREAD) -> Array:
     """CR from a normal law around `location`, brought into [0, 1]; z standard normal."""
     xp = namespace(z)
@@ -63,6 +78,7 @@ class Memory:
         ties: Array | None = None,
         lehmer_CR: bool = False,
         closing: bool = False,
+        rate: float = 1.0,
     ) -> Memory:
         """The memory with the means over the successes written into the next cell of each strategy that has gains.
 
@@ -72,6 +88,7 @@ class Memory:
         ties       rows (m,) that succeed without gain; where a strategy has only such successes, they weigh alike
         lehmer_CR  the mean of CR is Lehmer's too (L-SHADE)
         closing    a cell of CR closes for ever when every success of its strategy had CR = 0 (L-SHADE)
+        rate       the share of the mean in the cell's new content; the rest is its old content (CL-SRDE, RDEx)
         """
         xp = namespace(gain)
         strategies, size = self.F.shape
@@ -93,8 +110,13 @@ class Memory:
             none = ~(mine & success & (CR > 0)).any(axis=1)
             closed = self.CR[xp.arange(strategies), self.next] == CLOSED
             mean_CR = xp.where(none | closed, CLOSED, mean_CR)
+        mean_F = wFF / (wF + nothing)
+        if rate < 1:
+            here = xp.arange(strategies), self.next
+            mean_F = rate * mean_F + (1 - rate) * self.F[here]
+            mean_CR = rate * mean_CR + (1 - rate) * self.CR[here]
         return Memory(
-            F=xp.where(cell, (wFF / (wF + nothing))[:, None], self.F),
+            F=xp.where(cell, mean_F[:, None], self.F),
             CR=xp.where(cell, mean_CR[:, None], self.CR),
             next=xp.where(learned, (self.next + 1) % size, self.next),
         )

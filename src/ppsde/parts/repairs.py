@@ -47,6 +47,21 @@ def resample(v: Array, lower: Array, upper: Array, parents: Array, u: Array) -> 
 REPAIRS: dict[str, Repair] = {"clamp": clamp, "midpoint": midpoint, "reflect": reflect, "resample": resample}
 
 
+def part_way(v: Array, lower: Array, upper: Array, parents: Array, share: Array | float) -> Array:
+    """Components out of bounds set a share of the way from the parent to the bound that was crossed (RDEx, COLSHADE).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> part_way(np.array([[-3.0, 5.0]]), np.zeros(2), np.full(2, 4.0), np.ones((1, 2)), 0.25)
+    array([[0.75, 1.75]])
+    """
+    xp = namespace(v)
+    v = xp.where(v < lower, (1 - share) * parents + share * lower, v)
+    v = xp.where(v > upper, (1 - share) * parents + share * upper, v)
+    return xp.clip(v, lower, upper)  # rounding may leave the box
+
+
 def fold(v: Array, lower: Array, upper: Array) -> Array:
     """Components out of bounds mirrored by their distance less whole widths of the box; v (.., d), the box (d,).
 

@@ -81,6 +81,25 @@ class Blockwise:
         return first, second
 
 
+def of_each_row(values: Array, points: Points) -> Array:
+    """The values (n,) of the members repeated for points of any number of rows; row k is of member k modulo n."""
+    m, n = points.f.shape[0], values.shape[0]
+    return values if m == n else values[namespace(values).arange(m) % n]
+
+
+def against_members(points: Points, f: Array, violation: Array, wins: Array) -> Keys:
+    """Keys for a rule that is no order, but says whether each point wins (m,) against the member of its row.
+
+    Those of a winner are below those of its member, those of a loser above; a point of the same values is alike. Among
+    winners, and among losers, less violation is better. `f` and `violation` (n,) are those of the members.
+    """
+    xp = namespace(points.f)
+    same = (points.f == of_each_row(f, points)) & (points.violation == of_each_row(violation, points))
+    missed = xp.where(points.valid, points.violation, 0.0)
+    grade = xp.where(same, 0.0, xp.where(wins, -1.0, 1.0)) + missed / (missed + 1.0) / 2
+    return xp.where(points.valid, 0.0, np.inf), grade
+
+
 def push() -> Rule:
     """The objective alone: every point that has values counts as feasible."""
     return Epsilon(HUGE)

@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import Array, namespace, repeated, setting
 from ..population import Keys, Population
 from ..streams import Stream
-from .rules import Points, Rule, unchanged
+from .rules import Points, Rule, of_each_row, unchanged
 
 FIRST, LAST = 0.475, 0.025  # of a coin, at the start and at the end of the budget
 
@@ -29,12 +29,6 @@ FIRST, LAST = 0.475, 0.025  # of a coin, at the start and at the end of the budg
 def falling(elapsed: Array) -> Array:
     """The probability of a coin after a share `elapsed` of the run."""
     return FIRST + (LAST - FIRST) * elapsed
-
-
-def of_each_row(values: Array, points: Points) -> Array:
-    """The values (n,) of the members repeated for points of any number of rows; row k is of member k modulo n."""
-    m, n = points.f.shape[0], values.shape[0]
-    return values if m == n else values[namespace(values).arange(m) % n]
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,19 @@ class Competition:
         return when(unknown, lambda: xp.full(strategies, 1.0 / strategies), each / xp.maximum(total, 1.0))
 
 
+def by_success_rate(succeeded: Array, used: Array, least: float) -> Array:
+    """The probability of each strategy (strategies,): the share of its trials that succeeded plus `least`, normalised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_success_rate(np.array([3, 1, 0]), np.array([5, 5, 0]), 0.1)
+    array([0.63636364, 0.27272727, 0.09090909])
+    """
+    share = succeeded / namespace(used).maximum(used, 1) + least
+    return share / share.sum()
+
+
 def strategy_by_rate(u: Array, rates: Array) -> Array:
     """A strategy (m,) per uniform number, with probabilities `rates`."""
     return (u >= rates.cumsum()[:-1, None]).sum(axis=0)
@@ -100,6 +113,7 @@ class ThreeStrategies:
     random_K: bool = False  # whether K of current-to-rand is a uniform number of its own, not F
     cross_current_to_rand: bool = False  # whether its mutants are crossed too
     certain_component: bool = True  # whether one component comes from the mutant whatever CR is
+    top: int | None = None  # the number of members that ranked parents come from; half of them if None
 
     def trials(
         self, x: Array, i: Array, strategy: Array, u: Array, parameters: Parameters, task: Task, rng: Stream
@@ -116,7 +130,8 @@ class ThreeStrategies:
         count = best_count(self.pbest, n, m, rng)
         is_rand = strategy == RAND
         pbest = best_index(u_best, count, i)
-        r1, r2, r3 = once(*trio(self.parents, u_parents, i, is_rand, strategy == CURRENT_TO_PBEST, pbest, n))
+        led = strategy == CURRENT_TO_PBEST
+        r1, r2, r3 = once(*trio(self.parents, u_parents, i, is_rand, led, pbest, n, self.top))
         K = xp.where(strategy == CURRENT_TO_RAND, u_K, F) if self.random_K else F
         parents = gather(x, i)
         # rand/1             x_r1 + F (x_r2 - x_r3): base and guide are the same

@@ -3,14 +3,16 @@
 Wang, Cai, Zhou, Zeng, "An adaptive tradeoff model for constrained evolutionary optimization", IEEE Transactions on
 Evolutionary Computation 12 (2008).
 
-  no feasible points    both f and violation are to be small: points that others dominate come later; then by violation
+  no feasible points    both f and violation are to be small: of the points that no other dominates, the half with less
+                        violation comes first; then the same among the others, and so on
   some                  f of the infeasible is raised to share f_best + (1 - share) f_worst of the feasible, f and
                         violation are normalised and added
   all                   by f
 
 Deviations (the publication says / we do / because)
-  no feasible points    layer by layer, the half of each with less violation / by how many members of the population
-                        dominate, ties by violation / a rule gives every point a key
+  no feasible points    of parents and offspring together / of the population; a trial belongs to the first round in
+                        which no member left dominates it and the better half does not all violate less / a rule gives
+                        every point a key
   range to normalise by   all points to be compared / the population / trials and parents must have one measure
   below that range      cannot be / feasible points count on, infeasible ones stop there / as Tessema and Yen's
   all are feasible      by f / infeasible trials come last / there the trials are feasible too
@@ -20,18 +22,70 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, namespace, when
-from ..population import Keys, Population, Scores
+from ..arrays import Array, namespace, repeated_while, when
+from ..population import Keys, Population
 from ..streams import Stream
+from .dominance import below_one, beyond, dominating, two_objectives
 from .penalties import extent, scaled
 from .rules import Points, by_keys, unchanged
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The rounds in which members are taken: in each, the better half of those that no member left dominates.
+
+    The better half, rounded up, is by violation; with equal violation either all are taken or none.
+    """
+
+    members: Array  # (n, 2), objective and violation
+    shown: Array  # (n,), the first round in which no member that is left dominates it; rounds count from 1
+    taken: Array  # (n,), the round in which it is taken; 0 for members without values
+
+    @classmethod
+    def none(cls, population: Population) -> Hierarchy:
+        """Of a population that needs none."""
+        zero = namespace(population.f).zeros(population.size, dtype=int)
+        return cls(two_objectives(population), zero, zero)
+
+    @classmethod
+    def of(cls, population: Population) -> Hierarchy:
+        xp = namespace(population.f)
+        members, violation = two_objectives(population), population.violation
+        dominated = dominating(members, members, population.valid)
+        less = violation < violation[:, None]  # in columns, than the member of the row
+
+        def next_round(found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            round, shown, taken = found
+            left = population.valid & (taken == 0)
+            front = left & ~(dominated & left).any(axis=1)
+            chosen = front & ((less & front).sum(axis=1) < (front.sum() + 1) // 2)
+            shown = xp.where(front & (shown == 0), round, shown)
+            return round + 1, shown, xp.where(chosen, round, taken)
+
+        def some_left(found: tuple[Array, Array, Array]) -> Array:
+            return (population.valid & (found[2] == 0)).any()
+
+        zero = xp.zeros(population.size, dtype=int)
+        _, shown, taken = repeated_while(some_left, next_round, (xp.asarray(1), zero, zero))
+        return cls(members, shown, taken)
+
+    def rounds(self, points: Points) -> Array:
+        """The first round in which a point (m,) is not dominated, and fewer than the better half violate less."""
+        xp = namespace(points.f)
+        free = beyond(dominating(self.members, two_objectives(points), self.taken > 0), self.taken)
+        round = xp.arange(1, self.taken.shape[0] + 1)[:, None]
+        front = ((self.shown <= round) & (round <= self.taken)).astype(float)  # (rounds, n)
+        better = (self.members[:, 1:] < points.violation).astype(float)  # (n, m)
+        half = xp.maximum((front.sum(axis=1, keepdims=True) + 1) // 2, 1)
+        chosen = (round >= free) & (front @ better < half)
+        return xp.where(chosen.any(axis=0), xp.argmax(chosen, axis=0) + 1, round[-1] + 1)
 
 
 @dataclass(frozen=True)
 class TradeOff:
     """The rule for the feasible share of the current population."""
 
-    members: Scores
+    hierarchy: Hierarchy
     share: Array  # of the feasible
     floor: Array  # the objective to which infeasible points are raised
     f_range: tuple[Array, Array]  # of the members, once raised
@@ -46,7 +100,7 @@ class TradeOff:
         raised = xp.where(population.feasible, population.f, xp.maximum(population.f, floor))
         infeasible = population.valid & ~population.feasible
         return cls(
-            members=Scores(population.f, population.violation),
+            hierarchy=when(share == 0.0, lambda: Hierarchy.of(population), Hierarchy.none(population)),
             share=share,
             floor=floor,
             f_range=extent(raised, population.valid),
@@ -69,14 +123,9 @@ class TradeOff:
         return scaled(raised, *self.f_range) + xp.where(infeasible, weight, 0.0)
 
     def _dominated(self, points: Points) -> Array:
-        """The number of dominating members plus a violation below 1, for a population without feasible points."""
-        xp = namespace(points.f)
-        f, v = points.f[:, None], points.violation[:, None]
-        no_worse = (self.members.f <= f) & (self.members.violation <= v) & self.members.valid
-        count = (no_worse & ((self.members.f < f) | (self.members.violation < v))).sum(axis=1)
-        half = xp.where(points.valid, points.violation, 0.0) / 2
-        unit = xp.where(self.v_range[1] > 0, self.v_range[1], 1.0) / 2
-        return count + half / (half + unit)
+        """The round of the hierarchy plus a violation below 1, for a population without feasible points."""
+        unit = namespace(points.f).where(self.v_range[1] > 0, self.v_range[1], 1.0)
+        return self.hierarchy.rounds(points) + below_one(points, unit)
 
 
 @dataclass(frozen=True)

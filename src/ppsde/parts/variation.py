@@ -32,11 +32,17 @@ def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F
     return guided(x, i, pbest, r1, r2, F, F)
 
 
+def from_mutant(CR: Array, u: Array, certain: Array) -> Array:
+    """Whether binomial crossover takes each component (m, d) from the mutant; CR (m,), u (m, d) uniform numbers.
+
+    Component `certain` (m,) always comes from it, -1 for none.
+    """
+    return (u <= CR[:, None]) | one_of_each(certain, u.shape[1])
+
+
 def binomial(mutants: Array, parents: Array, CR: Array, u: Array, certain: Array) -> Array:
     """Binomial crossover: each component from the mutant where u <= CR, and always `certain` (m,), -1 for none."""
-    xp = namespace(mutants)
-    from_mutant = (u <= CR[:, None]) | one_of_each(certain, mutants.shape[1])
-    return xp.where(from_mutant, mutants, parents)
+    return namespace(mutants).where(from_mutant(CR, u, certain), mutants, parents)
 
 
 def binomial_or_one(mutants: Array, parents: Array, CR: Array, u: Array, spare: Array) -> Array:

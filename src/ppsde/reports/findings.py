@@ -36,6 +36,7 @@ ALPHA = 0.05
 LEVEL = 1e-8  # objectives this near to the best count as equal to it, as in the competitions
 FEW_PROBLEMS = 10  # with fewer, a test detects only large differences
 TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances of the targets from the optimum
+MOST_TRIALS = 2000  # on one problem, for scores that compare every two of them
 REASONS = 5  # why runs failed: so many different messages are told at the top
 
 
@@ -114,6 +115,11 @@ class Findings:
         return found
 
 
+def most_trials(study: Study) -> int:
+    """Return the largest number of runs on one problem."""
+    return max((sum(cell.n for cell in study.outcomes[p].values()) for p in study.complete), default=0)
+
+
 def find(study: Study, reference: str | None = None) -> Findings:
     """Compute the statistics of a study; the reference is, if not given, the algorithm with the best average rank."""
     if reference is not None and reference not in study.ranked:
@@ -128,7 +134,8 @@ def find(study: Study, reference: str | None = None) -> Findings:
     values = None if ranks is None else ranks.by_median
     test = friedman(values, names) if values is not None and len(cells) > 1 else None
     pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
-    scores = (u_score(records), accuracy_and_speed(records)) if compared else (None, None)
+    few = most_trials(study) <= MOST_TRIALS
+    scores = (u_score(records), accuracy_and_speed(records)) if compared and few else (None, None)
     optima = {p.label: p.optimum for p in study.problems}
     floors = {p: f if (known := optima[p]) is None else known for p, f in best.items()}
     targets = {p: floor + TARGETS for p, floor in floors.items() if np.isfinite(floor)}
@@ -316,6 +323,11 @@ def _caveats(study: Study) -> list[str]:
     if study.ranked and left_out:
         shown = _listed(left_out[:8]) + (f" and {len(left_out) - 8} more" if len(left_out) > 8 else "")
         found.append(f"Left out of ranks and tests, since not every algorithm has a run there: {shown}.")
+    if len(study.ranked) > 1 and most_trials(study) > MOST_TRIALS:
+        found.append(
+            f"The scores of speed and accuracy are left out: they compare every two of up to {most_trials(study):,} "
+            f"runs of a problem, and are made for {MOST_TRIALS:,} at most."
+        )
     uneven = [
         p for p in study.complete if len({study.outcomes[p][a].n for a in study.ranked}) > 1
     ]  # the tests allow it, but the reader should know

@@ -66,7 +66,7 @@ SERIES = 16
 SHOWN = 0.62  # pixels per unit of figures that have a size of their own
 
 
-def page(study: Study, *, compared: Markup | None = None, live: bool = False) -> str:
+def page(study: Study, *, compared: Markup | None = None, findings: Findings | None = None, live: bool = False) -> str:
     """Return the whole page.
 
     Parameters
@@ -74,10 +74,12 @@ def page(study: Study, *, compared: Markup | None = None, live: bool = False) ->
     study : Study
     compared : str, optional
         The section about the published table; by default that of the runs that can be compared with it.
+    findings : Findings, optional
+        The statistics of the study, if they are known already.
     live : bool
         Whether the page is served, and is to fetch itself again every few seconds.
     """
-    findings = find(study)
+    findings = find(study) if findings is None else findings
     figures = draw(study, findings)
     found = tables(study, findings, figures)
     if compared is None:

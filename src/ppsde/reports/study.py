@@ -169,7 +169,7 @@ def _date(finished: float) -> str:
 def chosen_plan(store: Store, plan: int | None) -> int | None:
     """Return the plan given; if none is given and the plans cannot be read together, the last one."""
     try:
-        store.jobs(plan)
+        store.listed(plan)
     except StoreError:
         count = len(store.plans())
         if plan is not None or count < 2:

@@ -4,6 +4,7 @@ from .bayes import BayesianSignedRank, bayesian_signed_rank
 from .changes import Change, change, shift
 from .competition import (
     CompetitionRanks,
+    ThreeRuns,
     WeightedScores,
     competition_ranks,
     published_average_ranks,
@@ -64,6 +65,7 @@ __all__ = [
     "SignedRank",
     "Summary",
     "TableRow",
+    "ThreeRuns",
     "WeightedScores",
     "WinTieLoss",
     "a12",

@@ -169,10 +169,24 @@ class WeightedScores:
         ]
 
 
+@dataclass(frozen=True)
+class ThreeRuns:
+    """An entry of which single runs are not known: objective and violation of best run, mean and median run.
+
+    NaN stands for no value.
+    """
+
+    best: tuple[float, float]
+    mean: tuple[float, float]
+    median: tuple[float, float]
+
+
 SIZE_CLASSES = (10, 30, 50, 150)  # problems of more variables weigh 1, 2, 3, 4 and 5
 
 
-def weighted_scores(cells: Cells, dimensions: Mapping[str, int]) -> WeightedScores:
+def weighted_scores(
+    cells: Mapping[str, Mapping[str, Outcomes | ThreeRuns]], dimensions: Mapping[str, int]
+) -> WeightedScores:
     """Score algorithms by the rules of the CEC2020 competition on real-world constrained problems.
 
     On each problem, the best run, the mean of all runs and the median run of each algorithm give three numbers: the
@@ -185,7 +199,7 @@ def weighted_scores(cells: Cells, dimensions: Mapping[str, int]) -> WeightedScor
 
     Parameters
     ----------
-    cells : mapping of problem to mapping of algorithm to Outcomes
+    cells : mapping of problem to mapping of algorithm to Outcomes or ThreeRuns
         Violations in the measure of the competition.
     dimensions : mapping of problem to int
         Numbers of variables.
@@ -211,18 +225,16 @@ def weighted_scores(cells: Cells, dimensions: Mapping[str, int]) -> WeightedScor
     weights = np.array([1 + sum(dimensions[problem] > most for most in SIZE_CLASSES) for problem in cells], float)
     scores = []
     for by_algorithm in cells.values():
-        runs = [by_algorithm[algorithm] for algorithm in algorithms]
-        scores.append([_scaled([pick(each) for each in runs]) for pick in (_best_run, _mean_of_runs, _median_run)])
+        runs = [_three(by_algorithm[algorithm]) for algorithm in algorithms]
+        scores.append([_scaled(values) for values in zip(*((r.best, r.mean, r.median) for r in runs), strict=True)])
     best, mean, median = np.array(scores).transpose(1, 0, 2)
     return WeightedScores(tuple(cells), algorithms, weights / weights.sum(), best, mean, median)
 
 
-def _best_run(runs: Outcomes) -> tuple[float, float]:
-    return _value_of_run(runs, 0)
-
-
-def _median_run(runs: Outcomes) -> tuple[float, float]:
-    return _value_of_run(runs, runs.n // 2)
+def _three(runs: Outcomes | ThreeRuns) -> ThreeRuns:
+    if isinstance(runs, ThreeRuns):
+        return runs
+    return ThreeRuns(_value_of_run(runs, 0), _mean_of_runs(runs), _value_of_run(runs, runs.n // 2))
 
 
 def _value_of_run(runs: Outcomes, place: int) -> tuple[float, float]:
@@ -234,7 +246,7 @@ def _mean_of_runs(runs: Outcomes) -> tuple[float, float]:
     return (np.nan, np.nan) if runs.failed.any() else (float(runs.f.mean()), float(runs.violation.mean()))
 
 
-def _scaled(values: list[tuple[float, float]]) -> np.ndarray:
+def _scaled(values: Sequence[tuple[float, float]]) -> np.ndarray:
     """Return the scores of objectives and violations, one pair per algorithm; NaN stands for no value."""
     f, violation = np.array(values).T
     known, feasible = ~np.isnan(violation), violation == 0

@@ -1,0 +1,216 @@
+"""Two competitions rerun: a study by their scores, beside the published results, as tables and a section of a page.
+
+cec2026    the CEC2017 problems at D = 30, by the U-score and by the score of accuracy and speed
+cec2020rw  the 57 real-world problems by their official score, which depends on all who take part: the entries of the
+           competition take part with their published results
+
+A mean agrees with the rerun of a program if it is equivalent within one standard deviation, as far as ours tells, at
+least 1 % and 1e-8. A median agrees with a published one if both are feasible and differ by at most 1 %, or if both are
+infeasible; else the feasible one, or the smaller, is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import published
+from ..markup import Markup, listed, tag
+from ..published import competitions
+from ..stats import Outcomes, ThreeRuns, weighted_scores
+from .agreement import compared
+from .findings import Findings
+from .study import Study
+from .tables import ReportTable, csv_text, sortable
+
+NAMES = ("cec2026", "cec2020rw")
+ENTRY_OF = {  # our methods, and the entries of the competitions
+    "cec2026": {"rde26": "RDE26-CSOP", "rdex": "RDEx-CSOP", "ude-iii": "UDE-III", "cl-srde": "CL-SRDE"},
+    "cec2020rw": {"sass": "SASS", "colshade": "COLSHADE", "enmode": "EnMODE"},
+}
+TITLES = {
+    "cec2026": "The CEC 2026 competition on constrained problems, rerun",
+    "cec2020rw": "The CEC 2020 competition on real-world constrained problems, rerun",
+}
+NOTES = {
+    "cec2026": "U-score and accuracy and speed: larger is better; places are summed over the problems, smaller is "
+    "better. Printed numbers are those of the eight entries among themselves, so only their order compares.",
+    "cec2020rw": "Score: smaller is better, 0.5 best + 0.3 mean + 0.2 median, each scaled from the best of all, 0, to "
+    "the worst, 1, on each problem. Black-box methods count every evaluation; SASS, sCMAgES and BPMAgES had slopes "
+    "of the constraints at little or no cost.",
+}
+CLOSE = 0.01  # relative difference of medians that agree
+RERUN_DIMENSION = 30
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """The rerun of a competition: sentences, and tables by name."""
+
+    name: str
+    lines: list[str]
+    tables: dict[str, ReportTable]
+
+    def section(self) -> Markup:
+        """Return the section of the report."""
+        parts = [part for t in self.tables.values() for part in (tag("h3", t.title), sortable(t))]
+        return tag(
+            "section",
+            tag("h2", TITLES[self.name]),
+            listed(self.lines),
+            tag("p", NOTES[self.name], class_="note"),
+            *parts,
+            id="published",
+        )
+
+    def as_csv(self) -> str:
+        """Return all tables as CSV, a title before each."""
+        rows: list[list[object]] = []
+        for found in self.tables.values():
+            rows += [[found.title], list(found.columns), *found.rows, []]
+        return csv_text(rows)
+
+
+def rerun(name: str, study: Study, findings: Findings) -> Rerun:
+    """Return the rerun of a competition from the results of a study."""
+    return _cec2026(study, findings) if name == "cec2026" else _cec2020rw(study)
+
+
+def _feasible(study: Study, algorithm: str) -> float:
+    """The share of feasible runs, mean over the problems that every algorithm has runs on."""
+    return float(np.mean([study.outcomes[p][algorithm].feasible.mean() for p in study.complete]))
+
+
+def _missing(study: Study) -> list[str]:
+    left = study.wanted - study.runs
+    return [f"{left:,} of {study.wanted:,} runs are missing"] if left else []
+
+
+def _cec2026(study: Study, findings: Findings) -> Rerun:
+    u, speed = findings.u_score, findings.speed_score
+    tables, lines = {}, _missing(study)
+    if u is None or speed is None:
+        lines.append("scores need two methods and a problem on which both have runs")
+    else:
+        rows: list[list[object]] = []
+        for place, k in enumerate(np.argsort(-u.total, kind="stable"), start=1):
+            name = u.algorithms[k]
+            printed = competitions.CEC2026.get(ENTRY_OF["cec2026"].get(name, ""))
+            rows.append(
+                [
+                    name,
+                    place,
+                    float(u.total[k]),
+                    float(u.ranks.sum(axis=0)[k]),
+                    float(speed.total[k]),
+                    float(speed.ranks.sum(axis=0)[k]),
+                    _feasible(study, name),
+                    printed.score if printed else "-",
+                    printed.places if printed else "-",
+                ]
+            )
+        columns = ["method", "place", "U-score", "places", "accuracy and speed", "places by it", "feasible"]
+        tables["field"] = ReportTable("The field", [*columns, "printed score", "printed places"], rows)
+        quickest = speed.algorithms[int(np.argmax(speed.total))]
+        lines.append(f"first by U-score: {rows[0][0]}; by accuracy and speed: {quickest}")
+    cells = _beside_the_program(study)
+    if cells:
+        judged = [row for row in cells if row[-1] != "not judged"]
+        agreeing = sum(row[-1] == "equivalent" for row in judged)
+        lines.append(f"rde26: {agreeing} of {len(judged)} judged means are equivalent to those of its authors' program")
+        columns = ["problem", "mean", "std", "feasible", "program", "program feasible", "verdict"]
+        tables["rde26"] = ReportTable("rde26 beside its authors' program", columns, cells)
+    return Rerun("cec2026", lines, tables)
+
+
+def _beside_the_program(study: Study) -> list[list[object]]:
+    """Return the means of rde26 at D = 30 beside those of its program, a row per problem."""
+    rows: list[list[object]] = []
+    for problem in study.problems:
+        runs = study.outcomes[problem.label].get("rde26")
+        if runs is None or problem.dimension != RERUN_DIMENSION or problem.name not in competitions.RDE26:
+            continue
+        f = runs.f[~runs.failed]
+        mean, std = (float(f.mean()), float(f.std(ddof=1))) if f.size > 1 else (float(runs.f[0]), np.nan)
+        theirs = competitions.RDE26[problem.name]
+        test = compared(mean, std, len(f), published.Cell(theirs.mean, std))
+        verdict = "undecided" if test is None else test.verdict
+        infeasible = published.UNJUDGED.get(problem.name) == "no feasible point exists"
+        share = float(runs.feasible.mean())
+        last = "not judged" if infeasible else verdict
+        rows.append([problem.label, mean, std, share, theirs.mean, theirs.feasible, last])
+    return rows
+
+
+def _cec2020rw(study: Study) -> Rerun:
+    lines, entries = _missing(study), competitions.cec2020rw()
+    names = list(competitions.CEC2020_TOTALS)
+    name_of = {p.label: p.name for p in study.problems if (p.name, names[0]) in entries}
+    problems = [p for p in study.complete if p in name_of]
+    tables = {}
+    if problems:
+        cells: dict[str, dict[str, Outcomes | ThreeRuns]] = {}
+        for p in problems:
+            theirs = {name: entries[name_of[p], name] for name in names}
+            cells[p] = {
+                **{f"{name} (published)": ThreeRuns(e.best, e.mean, e.median) for name, e in theirs.items()},
+                **study.outcomes[p],
+            }
+        scores = weighted_scores(cells, {p: study.problem(p).dimension for p in problems})
+        rows: list[list[object]] = []
+        for row in scores.rows():
+            name = str(row["algorithm"])
+            entry = name.removesuffix(" (published)")
+            ours = entry == name
+            shares = [] if ours else [np.nan_to_num(entries[name_of[p], entry].feasible) for p in problems]
+            share = _feasible(study, name) if ours else float(np.mean(shares))
+            printed = "-" if ours else competitions.CEC2020_TOTALS[entry]
+            rows.append([name, row["place"], row["total"], row["best"], row["mean"], row["median"], share, printed])
+        columns = ["method", "place", "score", "best", "mean", "median", "feasible", "printed score"]
+        tables["field"] = ReportTable(f"The field on {len(problems)} problems", columns, rows)
+        lines.append(f"first by score: {rows[0][0]}")
+    for method, entry in ENTRY_OF["cec2020rw"].items():
+        medians = _beside_the_entry(study, method, entry)
+        if medians:
+            agreeing = sum(row[-1] == "equal" for row in medians)
+            better = sum(row[-1] == "better" for row in medians)
+            lines.append(
+                f"{method}: of {len(medians)} medians {agreeing} agree with the published ones, {better} are better"
+            )
+            columns = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
+            tables[method] = ReportTable(f"{method} beside {entry}: medians", columns, medians)
+    return Rerun("cec2020rw", lines, tables)
+
+
+def _beside_the_entry(study: Study, method: str, entry: str) -> list[list[object]]:
+    """Return the median runs of a method beside the published ones, a row per problem."""
+    rows: list[list[object]] = []
+    for problem in study.problems:
+        runs = study.outcomes[problem.label].get(method)
+        theirs = competitions.cec2020rw().get((problem.name, entry))
+        if runs is None or theirs is None:
+            continue
+        run = runs.order()[runs.n // 2]
+        ours = float(runs.f[run]), float(runs.violation[run])
+        share = float(runs.feasible.mean())
+        rows.append([problem.label, *ours, share, *theirs.median, median_verdict(ours, theirs.median)])
+    return rows
+
+
+def median_verdict(ours: tuple[float, float], theirs: tuple[float, float]) -> str:
+    """Return 'equal', 'better' or 'worse' of two pairs of objective and violation; 'failed' if ours has no values.
+
+    Examples
+    --------
+    >>> median_verdict((1.001, 0.0), (1.0, 0.0)), median_verdict((0.5, 0.2), (1.0, 0.0))
+    ('equal', 'worse')
+    """
+    (f, v), (their_f, their_v) = ours, theirs
+    if np.isnan(f) or np.isnan(v):
+        return "failed"
+    if (v == 0) != (their_v == 0):
+        return "better" if v == 0 else "worse"
+    if v > 0 or abs(f - their_f) <= max(CLOSE * abs(their_f), 1e-8):
+        return "equal"
+    return "better" if f < their_f else "worse"

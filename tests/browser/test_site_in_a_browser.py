@@ -1,0 +1,152 @@
+"""The built site in a real browser: every page loads, pictures are there, search finds, and all readers can use it.
+
+Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility
+also need axe-core: `npm install axe-core` in the root, or its folder in the environment variable AXE_CORE.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "docs" / "_build" / "html"
+AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules" / "axe-core")) / "axe.min.js"
+PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html") if "_static" not in p.parts)
+
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium", allow_module_level=True)
+if not PAGES:
+    pytest.skip("the site is not built", allow_module_level=True)
+
+# What an engineer looks for in the first hour: the words typed into the search, and the guide that it must find.
+TASKS = {
+    "a simulator that hangs": ("simulator timeout", "howto/simulators.html"),
+    "going on after Ctrl-C": ("resume checkpoint", "howto/resume.html"),
+    "integers and logarithms": ("integers logarithms", "howto/variables.html"),
+    "equalities and linear constraints": ("LinearConstraint equality", "howto/constraints.html"),
+    "JAX": ("jax gpu", "howto/jax.html"),
+    "a notebook": ("notebook", "notebooks.html"),
+    "asynchronous ask and tell": ("ask tell asynchronously", "howto/ask-and-tell.html"),
+    "known points": ("known points x0", "howto/known-points.html"),
+    "no bounds": ("open bounds", "howto/variables.html"),
+    "200 evaluations": ("few evaluations", "howto/small-budgets.html"),
+    "stopping early": ("stop early", "howto/stopping.html"),
+    "maximising with arguments": ("maximise arguments", "howto/objective.html"),
+    "an own algorithm": ("own algorithm", "extending.html"),
+}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *words: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if as_root else [])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def test_every_page_loads_without_complaint_and_asks_no_other_host(page: Any, address: str) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda m: complaints.append(f"{page.url}: {m.text}") if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    page.on("response", lambda answer: answer.status >= 400 and complaints.append(f"{answer.url}: {answer.status}"))
+    page.on("request", lambda r: r.url.startswith((address, "data:", "about:")) or complaints.append(r.url))
+    for name in PAGES:
+        page.goto(f"{address}/{name}")
+        blank = page.locator("img").evaluate_all(
+            "all => all.filter(i => i.complete && i.naturalWidth === 0).map(i => i.src)"
+        )
+        complaints += [f"{name}: no picture at {src}" for src in blank]
+        assert page.locator("h1").count() == 1 or name in ("search.html", "genindex.html"), name
+    assert complaints == []
+
+
+def test_the_gallery_shows_its_pictures(page: Any, address: str) -> None:
+    page.goto(f"{address}/gallery/index.html")
+    assert page.locator(".sphx-glr-thumbcontainer img").count() >= 15
+    page.goto(f"{address}/gallery/searches/crossing.html")
+    assert page.locator("svg circle.pp-p").count() == 40
+
+
+def results(page: Any, address: str, words: str) -> list[str]:
+    """Return the pages that a search finds, best first."""
+    page.goto(f"{address}/search.html?q={words.replace(' ', '+')}")
+    page.locator("#search-results .search-summary").filter(has_text="found").first.wait_for(timeout=30_000)
+    page.wait_for_timeout(200)
+    links = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
+    return list(dict.fromkeys(link.removeprefix(f"{address}/").split("#")[0].split("?")[0] for link in links))
+
+
+def test_search_finds_minimize(page: Any, address: str) -> None:
+    assert "api/generated/ppsde.minimize.html" in results(page, address, "minimize")[:3]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_search_finds_the_guide_for_each_task(page: Any, address: str, task: str) -> None:
+    words, guide = TASKS[task]
+    assert guide in results(page, address, words)[:5]
+
+
+@pytest.mark.parametrize(
+    "name", ["index.html", "tutorial.html", "gallery/index.html", "api/index.html", "command.html"]
+)
+def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(f"{address}/{name}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html", "howto/simulators.html"],
+)
+def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{address}/{name}")
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate("axe.run()")["violations"]
+    context.close()
+    assert [
+        (one["id"], node["target"], node.get("failureSummary"))
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ] == []

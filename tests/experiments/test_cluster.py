@@ -1,0 +1,189 @@
+"""Studies on a Dask cluster: the rows of one machine, whatever dies, and named refusals."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiments.clusters import Host, a_cluster, disturbed, rows_in
+from experiments.studies import LINUX, command, contents
+from processes import alive, all_gone, marked
+
+from ppsde.experiments import Plan, Store, run
+
+pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.skipif(not LINUX, reason="processes as Linux shows them"),
+    pytest.mark.filterwarnings("default"),  # the cluster's own are not ours to mend
+]
+
+ODD = """
+import os
+import time
+from pathlib import Path
+
+import ppsde
+
+HERE = Path(__file__).parent
+
+
+def dies(x):
+    os._exit(7)
+
+
+def waits(x):
+    (HERE / "begun").touch()
+    while not (HERE / "go").exists():
+        time.sleep(0.05)
+    return float(x @ x)
+
+
+BOX = [(-1, 1)] * 2
+dying = ppsde.Problem(dies, BOX)
+waiting = ppsde.Problem(waits, BOX)
+negative = ppsde.Problem(lambda x: float(x @ x) if x[0] > 0 else 1 / 0, BOX)
+"""
+SMALL: dict[str, Any] = {"runs": 1, "budget": 90, "record": 5, "engine": "host"}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    with a_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+def odd(folder: Path, *names: str) -> Plan:
+    (folder / "odd.py").write_text(ODD)
+    problems = [f"odd.py:{name}" for name in names]
+    return Plan(["jde"], problems=problems, folder=folder, **SMALL)
+
+
+def test_rows_are_those_of_one_machine_also_of_runs_that_fail(host: Host, tmp_path: Path) -> None:
+    plan = odd(tmp_path, "negative", "dying")
+    assert run(plan, tmp_path / "alone.db").failed == 1
+    summary = run(plan, tmp_path / "study.db", dask=host.address)
+    assert (summary.done, summary.failed, summary.interrupted) == (2, 1, False)
+    assert contents(tmp_path / "study.db") == contents(tmp_path / "alone.db")
+    with Store(tmp_path / "study.db") as store:
+        results = list(store.results())
+        account = store.account(results[0].job)
+    assert {result.message for result in results} == {"", "the process ended with exit status 7"}
+    assert account is not None and account["seconds"] > 0 and account["host"]
+    assert run(plan, tmp_path / "study.db", dask=host.address).done == 2, "nothing is done again"
+
+
+def test_killed_workers_change_no_row(host: Host, tmp_path: Path) -> None:
+    disturbed(tmp_path, host, runs=20, kills={"worker": 2}, seed=1)
+
+
+@pytest.mark.slow
+def test_killed_workers_clients_and_schedulers_change_no_row(tmp_path: Path) -> None:
+    with a_cluster(tmp_path, workers=4) as host:
+        seen = disturbed(tmp_path, host, runs=1000, kills={"worker": 20, "client": 3, "scheduler": 1}, seed=2)
+    assert seen["workers killed"] == 20 and seen["clients"] == 4
+    print(seen)
+
+
+@pytest.mark.slow
+def test_jobs_of_a_client_that_is_gone_end(host: Host, tmp_path: Path) -> None:
+    odd(tmp_path, "waiting")
+    argv = ("bench", "run", "--problem", tmp_path / "odd.py:waiting", "--method", "jde", "--runs", 4, "--budget", 20)
+    argv = (*argv, "--record", 5, "--store", tmp_path / "study.db", "--dask", host.address, "--quiet")
+    with marked() as mark:
+        client = command(*argv)
+        while not (tmp_path / "begun").exists():
+            assert client.poll() is None, client.communicate()
+            time.sleep(0.05)
+        with Store(tmp_path / "study.db") as store:
+            assert store.database.rows("SELECT count(*) FROM leases") == [(4,)]
+        assert alive(mark) != []
+        client.kill()
+        client.communicate()
+        assert all_gone(mark)
+    (tmp_path / "go").touch()
+    client = command(*argv)
+    out, err = client.communicate(timeout=60)
+    assert (client.returncode, err) == (0, "") and "4 of 4 runs done" in out
+
+
+@pytest.mark.slow
+def test_other_versions_are_refused_by_name(tmp_path: Path) -> None:
+    """A worker that finds another description of NumPy before the real one."""
+    folder = tmp_path / "other" / "numpy-1.0.1.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0.1\n")
+    path = ":".join([str(folder.parent), *sys.path])
+    with (
+        a_cluster(tmp_path, workers=1, PYTHONPATH=path) as host,
+        pytest.raises(ValueError, match=r"the Dask worker on .* has other versions .* numpy 1\.0\.1 \(here \d"),
+    ):
+        run(odd(tmp_path, "negative"), tmp_path / "study.db", dask=host.address)
+    assert contents(tmp_path / "study.db") == {}
+
+
+@pytest.mark.slow
+def test_a_job_that_takes_its_dask_workers_along_fails_after_a_bounded_number_of_them(tmp_path: Path) -> None:
+    text = "import os, signal, ppsde\nfrom pathlib import Path\n\ndef fun(x):\n"
+    text += "    with open(Path(__file__).with_name('deaths'), 'a') as file:\n        file.write('.')\n"
+    text += (
+        "    os.kill(os.getppid(), signal.SIGKILL)\n    os._exit(1)\n\nproblem = ppsde.Problem(fun, [(-1, 1)] * 2)\n"
+    )
+    (tmp_path / "deadly.py").write_text(text)
+    plan = Plan(["jde"], problems=["deadly.py:problem"], folder=tmp_path, **SMALL)
+    with a_cluster(tmp_path, workers=1, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as host:
+        assert run(plan, tmp_path / "study.db", dask=host.address).failed == 1
+    with Store(tmp_path / "study.db") as store:
+        (result,) = store.results()
+    assert result.message == "each of the 1 Dask workers that had it died"
+    assert (tmp_path / "deaths").read_text() == ".."
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_gone_is_named_and_nothing_finished_is_lost(tmp_path: Path) -> None:
+    odd(tmp_path, "waiting")
+    argv = ("bench", "run", "--problem", tmp_path / "odd.py:waiting", "--method", "jde", "--runs", 4, "--budget", 20)
+    argv = (*argv, "--record", 5, "--store", tmp_path / "study.db", "--quiet", "--dask")
+    impatient = "import os; os.environ['DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT'] = '1s'\n"
+    with a_cluster(tmp_path, workers=1) as host:
+        client = command(*argv, host.address, first=impatient)
+        while not (tmp_path / "begun").exists():
+            assert client.poll() is None, client.communicate()
+            time.sleep(0.05)
+        host.kill()
+        out, err = client.communicate(timeout=60)
+        assert (client.returncode, out) == (2, "") and "the Dask cluster is lost" in err and err.count("\n") == 1
+        again = command(*argv, host.address, first=impatient)
+        out, err = again.communicate(timeout=60)
+        assert (again.returncode, out) == (2, "") and "there is no Dask scheduler at" in err and err.count("\n") == 1
+    with Store(tmp_path / "study.db") as store:
+        assert store.database.rows("SELECT * FROM leases") == []
+
+
+@pytest.mark.slow
+def test_gpu_jobs_wait_for_a_worker_with_a_gpu(tmp_path: Path) -> None:
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() == "gpu":
+        pytest.skip("for machines without one")
+    plan = Plan(["jde"], suite="cec2017", problems=["C05"], dimensions=[3], runs=1, budget=60, device="gpu")
+    with (
+        a_cluster(tmp_path, workers=1, gpus=1) as host,
+        pytest.raises(ValueError, match="there is no device 'gpu' here"),
+    ):
+        run(plan, tmp_path / "study.db", dask=host.address)
+    assert rows_in(tmp_path / "study.db") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"dask": 3}, "dask must be the address of a scheduler, 'local' or a Client; got 3"),
+        ({"dask": "tcp://127.0.0.1:1", "workers": 2}, "workers must not be given with a Dask cluster"),
+    ],
+)
+def test_a_bad_argument_is_named(arguments: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=words):
+        run(odd(tmp_path, "negative"), tmp_path / "study.db", **arguments)

@@ -1,0 +1,140 @@
+"""Two competitions rerun: the tables of made-up studies, the published results, and the plans of the command."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reports.made_up import a_job, a_run
+
+import ppsde
+from ppsde.cli import main
+from ppsde.commands import reproduce
+from ppsde.experiments import Plan, Store
+from ppsde.experiments.rows import ROW, job_entry, packed, plan_entry, sealed
+from ppsde.experiments.store import new_store
+from ppsde.published import competitions as printed
+from ppsde.reports.competitions import median_verdict, rerun
+from ppsde.reports.findings import find
+from ppsde.reports.page import page
+from ppsde.reports.study import Study, gather
+from ppsde.stats import ThreeRuns, weighted_scores
+
+
+def a_study(path: Path, suite: str, problems: dict[str, int], levels: dict[str, float]) -> Study:
+    """Three runs of each method on each problem, which end near the level of the method."""
+    rng = np.random.default_rng(5)
+    jobs = [
+        (label, replace(a_job(label, name, 3, method=label, dimension=d), problem={"suite": suite, "name": name}))
+        for label in levels
+        for name, d in problems.items()
+    ]
+    with new_store(path) as store:
+        store.add_entries([*(job_entry(job) for _, job in jobs), plan_entry({}, [(a, j.id) for a, j in jobs])[1]])
+        store.add_entries(
+            sealed(ROW, packed(a_run(job, run, rng, levels[label]))) for label, job in jobs for run in range(3)
+        )
+    with Store(path) as store:
+        return gather(store)
+
+
+def test_cec2026_has_the_field_in_order_beside_the_printed_scores_and_the_program_of_rde26(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "s.db", "cec2017", {"C04": 30, "C19": 30}, {"jde": 50.0, "rde26": 13.9})
+    findings = find(study)
+    found = rerun("cec2026", study, findings)
+    first, second = found.tables["field"].rows
+    assert first[:2] == ["rde26", 1] and first[-2:] == [192_754, 55]
+    assert second[:2] == ["jde", 2] and second[-2:] == ["-", "-"]
+    beside = {row[0]: row for row in found.tables["rde26"].rows}
+    assert beside["C04"][4:6] == [13.9, 1.0] and beside["C19"][-1] == "not judged"
+    assert "first by U-score: rde26; by accuracy and speed: rde26" in found.lines
+    text = page(study, compared=found.section(), findings=findings)
+    assert "The CEC 2026 competition on constrained problems, rerun" in text and "its authors&#x27; program" in text
+    assert found.as_csv().startswith("The field\nmethod,place,U-score")
+
+
+def test_cec2020rw_has_our_methods_among_the_entries_and_medians_beside_theirs(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "s.db", "cec2020rw", {"RC08": 2, "RC31": 4}, {"sass": 2.0, "jde": 1000.0})
+    found = rerun("cec2020rw", study, find(study))
+    names = [row[0] for row in found.tables["field"].rows]
+    assert len(names) == 10 and "SASS (published)" in names and names[-1] == "jde"
+    medians = {str(row[0])[:4]: row for row in found.tables["sass"].rows}
+    assert medians["RC31"][4:] == [0.0, 0.0, "worse"] and "jde" not in found.tables
+    assert "feasible" in found.tables["field"].columns and found.section().count("<table") == 2
+
+
+def test_the_scores_of_the_entries_are_the_published_ones() -> None:
+    entries = printed.cec2020rw()
+    problems = sorted({problem for problem, _ in entries})
+    cells = {p: {n: ThreeRuns(*entries[p, n][:3]) for n in printed.CEC2020_TOTALS} for p in problems}
+    suite = ppsde.suites.get("cec2020rw")
+    assert tuple(problems) == suite.names and len(entries) == 57 * 8
+    dimensions = {p: DIMENSIONS[k] for k, p in enumerate(problems)}
+    scores = weighted_scores(cells, dimensions)
+    for k, name in enumerate(scores.algorithms):
+        close = 0.0081 if name == "FCHA" else 2e-4
+        assert abs(scores.total[k] - printed.CEC2020_TOTALS[name]) <= close, name
+
+
+DIMENSIONS = (
+    9, 11, 7, 6, 9, 38, 48, 2, 3, 3, 7, 7, 5, 10, 7, 14, 3, 4, 4, 2, 5, 9, 5, 7, 4, 22, 10, 10, 4, 3, 4, 5, 30, 118,
+    153, 158, 126, 126, 126, 76, 74, 86, 86, 30, 25, 25, 25, 30, 30, 30, 59, 59, 59, 59, 64, 64, 64,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [
+        ((1.009, 0.0), (1.0, 0.0), "equal"),
+        ((1.011, 0.0), (1.0, 0.0), "worse"),
+        ((0.9, 0.0), (1.0, 0.0), "better"),
+        ((9.0, 0.0), (1.0, 0.1), "better"),
+        ((0.0, 0.1), (1.0, 0.0), "worse"),
+        ((0.0, 0.1), (1.0, 0.2), "equal"),
+        ((float("nan"), 0.0), (1.0, 0.0), "failed"),
+    ],
+)
+def test_verdicts_of_medians(ours: tuple[float, float], theirs: tuple[float, float], verdict: str) -> None:
+    assert median_verdict(ours, theirs) == verdict
+
+
+def plan_of(*words: str) -> Plan:
+    parser = argparse.ArgumentParser()
+    reproduce.add(parser.add_subparsers())
+    return reproduce.competition_plan(parser.parse_args(["reproduce", "--device", "cpu", *words]))
+
+
+def test_the_plans_are_those_of_the_competitions() -> None:
+    plan = plan_of("--competition", "cec2026")
+    assert len(plan.contenders) == len(ppsde.ALGORITHMS) and list(plan.dimensions or ()) == [30] and plan.runs == 25
+    assert len(plan.sources) == 28 and plan.budget_of(plan.sources[0], 30) == 600_000 and plan.instance == "official"
+    plan = plan_of("--competition", "cec2020rw", "--method", "sass,colshade")
+    assert [c.name for c in plan.contenders] == ["sass", "colshade"] and len(plan.sources) == 57
+    assert [plan.budget_of(plan.sources[0], d) for d in (10, 30, 50, 150, 158)] == [
+        10**5,
+        2 * 10**5,
+        4 * 10**5,
+        8 * 10**5,
+        10**6,
+    ]
+
+
+@pytest.mark.parametrize("words", [("--dimension", "10"), ("--instance", "1")])
+def test_the_real_world_problems_have_their_own_dimension_and_instance(words: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=f"{words[0][2:]} must not be given"):
+        plan_of("--competition", "cec2020rw", *words)
+
+
+@pytest.mark.slow
+def test_the_command_runs_and_resumes_a_competition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few: list[Any] = ["--competition", "cec2020rw", "--problem", "RC08", "--method", "sass,jde", "--runs", "2"]
+    command = ["reproduce", *few, "--evaluations", "100", "--device", "cpu", "-o", str(tmp_path)]
+    for _ in range(2):
+        assert main(command) == 0
+        out = capsys.readouterr().out
+        assert "4 of 4 runs done" in out and "SASS (published)" in out and "first by score" in out
+    assert "rerun" in (tmp_path / "reproduce.html").read_text()
