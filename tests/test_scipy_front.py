@@ -13,9 +13,12 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, Optimi
 
 import ppsde
 from ppsde.arrays import bits
+from ppsde.constraints import constraints_of
 from ppsde.population import evaluated
 from ppsde.scipy import differential_evolution
 from ppsde.scipy.front import AfterIteration
+from ppsde.scipy.local import LocalSearches
+from ppsde.scipy.search import Function
 
 SQUARE = [(-5.0, 5.0)] * 2
 
@@ -90,7 +93,7 @@ def test_the_budget_is_that_of_scipy_and_fixed_variables_do_not_count():
 def test_it_stops_when_the_values_lie_close_together(spread, stops):
     members = evaluated(np.zeros((2, 1)), np.array([1 - spread, 1 + spread]), np.zeros((2, 0)), np.zeros((2, 0)), 0.0)
     run = SimpleNamespace(completed=3, state=SimpleNamespace(population=members))
-    after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict)
+    after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict, lambda: False)
     assert after_iteration() == after_iteration.converged == stops
 
 
@@ -216,6 +219,75 @@ def test_an_end_that_is_not_feasible_is_polished_too_with_a_warning():
         fine = differential_evolution(sphere, SQUARE, **options)
     assert fine.maxcv == 0 and fine.fun == pytest.approx(2.0, abs=1e-3) and not fine.success
     assert fine.message == "Maximum number of iterations has been exceeded."
+
+
+def test_local_searches_that_agree_end_the_run_after_three_iterations():
+    steps = []
+    hyperbola = NonlinearConstraint(lambda x: x[0] * x[1], 1.0, np.inf)  # the best points are (1, 1) and (-1, -1)
+    options = {"constraints": hyperbola, "rng": 1, "popsize": 10, "callback": lambda x, convergence: steps.append(x)}
+    result = differential_evolution(sphere, SQUARE, **options)
+    assert result.success and result.message == "Optimization terminated successfully." and result.maxcv == 0
+    assert result.nit == len(steps) == 3 and np.abs(result.x) == pytest.approx([1.0, 1.0], abs=1e-6)
+    assert np.array_equal(result.population[0], result.x) and result.population_energies[0] == result.fun
+    for more in ({"tol": 0}, {"polish": False}):
+        assert differential_evolution(sphere, SQUARE, **{**options, "maxiter": 6, **more}).nit == 6
+
+
+def test_local_searches_do_not_end_a_run_with_integers_and_leave_these_as_they_are():
+    def fun(x):
+        assert x[0] == np.floor(x[0])
+        return (x[0] - 2.2) ** 2 + x[1] ** 2
+
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 2.5, np.inf)
+    result = differential_evolution(fun, SQUARE, constraints=line, integrality=[1, 0], rng=1, maxiter=20)
+    assert result.nit > 3 and result.x == pytest.approx([2.0, 0.5], abs=1e-6)
+
+
+def searches(fun, held=(False, False)):
+    whole = np.array(SQUARE)
+    limits = constraints_of([NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)], 2)
+    return LocalSearches(Function(fun, (), False), limits, whole, np.array(held), None, np.random.default_rng(1))
+
+
+def members_at(x, f):
+    x = np.array(x, float)
+    return evaluated(x, np.array(f, float), 1.0 - x.sum(axis=1, keepdims=True), np.empty((len(x), 0)), 0.0)
+
+
+def test_local_searches_do_not_agree_while_a_member_is_better():
+    agreeing, lagging = searches(sphere), searches(sphere)
+    worse, better = members_at([[3, 3], [-3, 4]], [18, 25]), members_at([[3, 3], [-3, 4]], [18, -1])
+    assert [agreeing.after_iteration(k, worse) for k in (1, 2, 3, 4)] == [False, False, True, False]
+    assert [lagging.after_iteration(k, better) for k in (1, 2, 3)] == [False] * 3
+
+
+def test_the_evaluations_of_local_searches_that_disagree_are_limited():
+    def rugged(x):
+        return sphere(x) + 20 * np.sin(50 * x).sum()
+
+    several = searches(rugged)
+    several.after_iteration(1, members_at([[3, 3], [-3, 4]], [1e3, 1e3]))
+    spent = several.calls
+    assert 300 * 3 <= spent < 300 * 3 + 150
+    several.after_iteration(2, members_at([[3, 3], [-3, 4]], [1e3, 1e3]))
+    assert several.calls == spent
+
+
+def test_polishing_with_constraints_survives_an_objective_that_raises_outside_of_them():
+    def fun(x):
+        if x[0] + x[1] < 1.0:
+            raise ValueError("outside")
+        return sphere(x)
+
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+    result = differential_evolution(fun, SQUARE, constraints=line, rng=1)
+    assert result.success and result.fun == pytest.approx(0.5, abs=1e-2) and result.maxcv == 0
+
+
+def test_polishing_with_constraints_works_without_bounds():
+    line = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+    result = differential_evolution(sphere, [(-np.inf, np.inf)] * 2, constraints=line, rng=1, maxiter=50)
+    assert result.maxcv == 0 and result.x == pytest.approx([0.5, 0.5], abs=1e-4)
 
 
 def test_a_callback_of_either_form_is_called_after_each_generation_and_may_stop():

@@ -11,10 +11,9 @@ from ppsde.scipy import differential_evolution
 
 NAME = "test__differential_evolution.py"
 SLOW = {
-    "test_L3",
+    "test_L1",
+    "test_L2",
     "test_L4",
-    "test_L6",
-    "test_L8",
     "test_L9",
     "test_callback_terminates",
     "test_integrality",

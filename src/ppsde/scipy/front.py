@@ -19,7 +19,8 @@ from ..population import TOLERANCE, Population
 from ..problem import MalformedValue, Problem, box
 from ..streams import seed_from
 from ..variables import Variables, mask, variables_of
-from .polishing import PolishBounds, in_rows, polish_result, violation_at
+from .local import LocalSearches
+from .polishing import PolishBounds, in_rows, polish_result, take_if_better, violation_at
 from .search import ConstraintsFirst, Function, OwnStrategy
 
 CONVERGED = "Optimization terminated successfully."
@@ -61,8 +62,8 @@ def differential_evolution(
 ) -> Any:
     """Minimise a function under bounds and constraints, called as `scipy.optimize.differential_evolution` is.
 
-    The search is JADE: F and CR adapt by themselves. Iterations, population, convergence, messages and warnings are
-    those of SciPy.
+    The search is JADE: F and CR adapt by themselves. Where there are constraints, it is helped by the local searches of
+    PPS-SQP, the default method of `minimize`. Iterations, population, messages and warnings are those of SciPy.
 
     Parameters
     ----------
@@ -79,16 +80,19 @@ def differential_evolution(
         Number of iterations, and members of the population per variable that is not fixed by its bounds.
     tol, atol : float
         The run ends early when all of the population is feasible and the standard deviation of its values is at most
-        `atol + tol * abs(mean)`.
+        `atol + tol * abs(mean)`, or when local searches agree (see `polish`).
     rng, seed : None, int, SeedSequence, Generator or RandomState
     callback : callable
         `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
     disp : bool
         Whether to print the best value of each iteration.
     polish : bool or callable
-        Whether to improve the result by `scipy.optimize.minimize`, integers fixed: by L-BFGS-B, or where there are
-        constraints by SLSQP, and by trust-constr if that finds nothing better. The polished point replaces x only if
-        it violates less, or is as feasible and better. A callable is used in its place.
+        Whether to improve the result by gradients, integers fixed. Without constraints this is done by L-BFGS-B. With
+        constraints it is done by the local searches of the default method, which also shorten the run: some are made
+        after the first iteration, from members of the population and from other points, and if they agree the run has
+        converged after the third. That does not happen with integers, nor if `tol` and `atol` are 0. Polishing calls
+        the objective anywhere inside the bounds. The polished point replaces x only if it violates less, or is as
+        feasible and better. A callable is used in its place.
     init : str or array (S, N)
         How the first population is drawn, or that population.
     workers : int or callable like map
@@ -107,8 +111,8 @@ def differential_evolution(
     scipy.optimize.OptimizeResult
         With `x`, `fun` (inf if x is not feasible and was not polished), `nfev` (calls of the objective), `nit`,
         `success` (feasible and converged), `message`, `population`, `population_energies` (inf where not feasible),
-        `jac` if polishing helped, and with constraints `constr`, `constr_violation` and `maxcv`. Points where the
-        function failed are counted in `n_failed`.
+        `jac` if L-BFGS-B or your function helped, and with constraints `constr`, `constr_violation` and `maxcv`.
+        `n_failed` counts the points of the evolution at which the function failed.
 
     Examples
     --------
@@ -147,10 +151,23 @@ def differential_evolution(
         tolerance=TOLERANCE,
     )
 
-    def stand() -> Any:
-        return stand_of(run, variables, limits, vectorized, evaluator.calls)
+    held = integer | (lower == upper)
+    bounds_of_polish = PolishBounds(lower, upper, held, integer)
+    polish = polish if not integer.all() else False
+    searches = None
+    if limits and polish and not callable(polish):
+        searches = LocalSearches(fun, limits, searched, held, variables, np.random.default_rng([number, 1]))
 
-    after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand)
+    def stand() -> Any:
+        calls = evaluator.calls + (0 if searches is None else searches.calls)
+        return stand_of(run, variables, limits, vectorized, calls)
+
+    def agree() -> bool:
+        if searches is None or run.state is None or integer.any() or tol == atol == 0:
+            return False
+        return searches.after_iteration(run.completed, run.state.population)
+
+    after_iteration = AfterIteration(callback, bool(disp), tol, atol, run, stand, agree)
     try:
         ending = drive(
             run,
@@ -169,18 +186,25 @@ def differential_evolution(
         result.message = ending.message
     else:
         result.message = BY_CALLBACK if ending.status == STOPPED else SPENT
-    result.success = bool(result.success and after_iteration.converged)
-    if polish and not integer.all() and not np.isnan(result.x).any():
-        if result.get("maxcv", 0.0) > 0:
+    if polish and not np.isnan(result.x).any():
+        if result.get("maxcv", 0.0) > 0 and not after_iteration.converged:
             warnings.warn(
                 "differential evolution didn't find a solution satisfying the constraints, "
                 "attempting to polish from the least infeasible solution",
                 UserWarning,
                 stacklevel=2,
             )
-        held = integer | (lower == upper)
-        polish_result(result, polish, fun, limits, given, PolishBounds(lower, upper, held, integer), bool(disp))
+        if searches is None:
+            polish_result(result, polish, fun, limits, given, bounds_of_polish, bool(disp))
+        else:
+            if disp:
+                print("Polishing solution with 'SQP'")
+            found = searches.polished(None if after_iteration.agreed else run.best)
+            x = found.x[0] if variables is None else variables.to_user(found.x[0])
+            take_if_better(result, OptimizeResult(x=x, fun=float(found.f[0])), fun, limits, bounds_of_polish)
+            result.nfev = evaluator.calls + searches.calls
         result.update(violations(result.x, limits, vectorized))
+    result.success = bool(after_iteration.converged and result.get("maxcv", 0.0) == 0)
     if result.get("maxcv", 0.0) > 0 and not np.isnan(result.x).any():
         result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
         if ending.failures:
@@ -291,10 +315,11 @@ class AfterIteration:
         atol: float,
         run: Run,
         stand: Callable[[], Any],
+        agree: Callable[[], bool],
     ) -> None:
         self._callback, self._disp, self._tol, self._atol = callback, disp, tol, atol
-        self._run, self._stand = run, stand
-        self.converged = False
+        self._run, self._stand, self._agree = run, stand, agree
+        self.converged = self.agreed = False
 
     def __call__(self) -> bool:
         if self._run.completed == 0 or self._run.state is None:  # SciPy calls it first after an iteration
@@ -308,6 +333,8 @@ class AfterIteration:
         if self._callback is not None and self._wants_to_stop(mean, deviation):
             return True
         self.converged = deviation <= self._atol + self._tol * abs(mean) < np.inf
+        if not self.converged:
+            self.converged = self.agreed = self._agree()
         return self.converged
 
     def _wants_to_stop(self, mean: float, deviation: float) -> bool:

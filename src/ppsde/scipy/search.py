@@ -66,9 +66,10 @@ class ConstraintsFirst(Evaluator):
         allowed = (g <= 0).all(axis=1) & (np.abs(h) <= TOLERANCE).all(axis=1)  # both false for NaN
         called = [k for k in np.flatnonzero(allowed).tolist() if k not in failed]
         inner = Values(x[called], (0, 0), seen=True, apart=True)
+        before = self._fun.calls if self._fun.vectorized else self._objective.calls
         if called:
             self._objective.submit(inner, range(len(called)), check)
-        self.calls = self._fun.calls if self._fun.vectorized else self._objective.calls
+        self.calls += (self._fun.calls if self._fun.vectorized else self._objective.calls) - before
         if self._fun.malformed or any(failure.status == MALFORMED for failure in inner.failures.values()):
             raise MalformedObjective(self._fun.vectorized)
         f = np.full(len(x), np.inf)
