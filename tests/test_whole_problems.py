@@ -376,3 +376,8 @@ def test_a_list_of_values_in_place_of_bounds_is_told_where_it_belongs() -> None:
 def test_a_notebook_shows_the_names_of_variables() -> None:
     problem = ppsde.Problem(sum, [(0, 1)] * 2, variable_names=["<width>", "height"])
     assert "&lt;width&gt;" in problem._repr_html_() and "height" in problem._repr_html_()
+
+
+def test_names_of_constraints_are_as_many_as_these() -> None:
+    with pytest.raises(ValueError, match="a name for each of the 1 constraints; got 2"):
+        ppsde.Problem(sum, [(0, 1)], n_ineq=1, n_eq=0, constraint_names=["stress", "mass"])

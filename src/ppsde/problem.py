@@ -199,6 +199,10 @@ class Problem:
         object.__setattr__(self, "variables", variables_of(lower, upper, self.integrality, self.log, allowed))
         object.__setattr__(self, "units", _units_of(self))
         _ = self._limits  # so that wrong constraints are an error here
+        if self.counts is not None and self.constraint_names is not None:
+            given, there = len(self.constraint_names), sum(self.counts)
+            if given != there:
+                raise ValueError(f"constraint_names must have a name for each of the {there} constraints; got {given}")
 
     def __repr__(self) -> str:
         return f"Problem {self.name!r}: {', '.join(self._facts())}"
