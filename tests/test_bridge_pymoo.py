@@ -155,3 +155,8 @@ def test_bad_input_is_one_clear_sentence(make, words):
     with pytest.raises(ValueError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_a_budget_that_is_none_is_refused_at_once():
+    with pytest.raises(ValueError, match="max_evaluations must be an int >= 1; got 0"):
+        PymooAlgorithm(max_evaluations=0)

@@ -153,6 +153,13 @@ def test_a_problem_with_allowed_values_is_not_converted():
             convert(chosen)
 
 
+def test_a_problem_without_bounds_is_not_converted():
+    pytest.importorskip("pymoo")
+    for convert in (ppsde.bridges.PygmoProblem, ppsde.to_pymoo):
+        with pytest.raises(ValueError, match="without bounds"):
+            convert(ppsde.Problem(lambda x: x[0] ** 2, [(0, None)]))
+
+
 def test_integers_travel_to_pygmo_and_back():
     there = PygmoProblem(WHOLE)
     assert there.order.tolist() == [1, 0, 2] and there.get_nix() == 2

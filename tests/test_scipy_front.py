@@ -91,8 +91,10 @@ def test_the_budget_is_that_of_scipy_and_fixed_variables_do_not_count():
 
 @pytest.mark.parametrize(("spread", "stops"), [(0.009, True), (0.011, False)])
 def test_it_stops_when_the_values_lie_close_together(spread, stops):
-    members = evaluated(np.zeros((2, 1)), np.array([1 - spread, 1 + spread]), np.zeros((2, 0)), np.zeros((2, 0)), 0.0)
-    run = SimpleNamespace(completed=3, state=SimpleNamespace(population=members))
+    none = np.zeros((2, 0))
+    members = evaluated(np.array([[0.0], [1.0]]), np.array([1 - spread, 1 + spread]), none, none, 0.0)
+    task = SimpleNamespace(lower=np.zeros(1), upper=np.ones(1))
+    run = SimpleNamespace(completed=3, state=SimpleNamespace(population=members), task=task)
     after_iteration = AfterIteration(None, False, 0.01, 0.0, run, dict, lambda: False)
     assert after_iteration() == after_iteration.converged == stops
 
@@ -474,6 +476,7 @@ def test_progress_is_printed_if_wanted(capsys):
         ({"integrality": [1, 0, 1]}, "integrality must have one entry"),
         ({"callback": 3}, "callback must be callable"),
         ({"constraints": {"type": "ineq", "fun": sphere}}, "got dict"),
+        ({"constraints": 3}, "got int"),
         ({"func": 3}, "func must be callable"),
     ],
 )
@@ -490,3 +493,9 @@ def test_two_seeds_are_one_too_many():
     with pytest.raises(TypeError, match="multiple values"):
         differential_evolution(sphere, SQUARE, rng=1, seed=2)
     assert ppsde.scipy.differential_evolution is differential_evolution
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_optimum_of_zero_at_the_origin_ends_the_run(seed):
+    result = differential_evolution(lambda x: (x**2).sum(), [(-5, 5)] * 2, rng=seed, polish=False)
+    assert result.success and result.fun < 1e-28 and result.nit < 300, result

@@ -363,3 +363,21 @@ def test_x0_of_a_variable_with_allowed_values_must_be_one() -> None:
     with pytest.raises(ValueError, match=r"x0 must have an allowed value of variable 0, \[1.0, 2.0, 5.0\]; got 3.0"):
         ppsde.minimize(problem, x0=[3.0])
     assert ppsde.minimize(problem, x0=[5.0], max_evaluations=60, rng=1).x.tolist() == [1.0]
+
+
+def test_a_list_of_values_in_place_of_bounds_is_told_where_it_belongs() -> None:
+    with pytest.raises(ValueError, match=r"variable 0 must be a pair .*choices=\{0"):
+        ppsde.Problem(sum, [[1, 2, 5, 10], (0, 1)])
+    with pytest.raises(ValueError, match="got int"):
+        ppsde.Problem(sum, [(0, 1)], constraints=3)
+    assert ppsde.Problem(sum, (np.zeros(3), [1, 1, 1])).dimension == 3
+
+
+def test_a_notebook_shows_the_names_of_variables() -> None:
+    problem = ppsde.Problem(sum, [(0, 1)] * 2, variable_names=["<width>", "height"])
+    assert "&lt;width&gt;" in problem._repr_html_() and "height" in problem._repr_html_()
+
+
+def test_names_of_constraints_are_as_many_as_these() -> None:
+    with pytest.raises(ValueError, match="a name for each of the 1 constraints; got 2"):
+        ppsde.Problem(sum, [(0, 1)], n_ineq=1, n_eq=0, constraint_names=["stress", "mass"])

@@ -75,7 +75,8 @@ class Combined:
 
 def as_list(constraints: Any) -> list[Any]:
     """Return one of SciPy's constraints, or several, as a list."""
-    return [constraints] if isinstance(constraints, dict) or hasattr(constraints, "lb") else list(constraints)
+    one = isinstance(constraints, dict) or hasattr(constraints, "lb") or not hasattr(constraints, "__iter__")
+    return [constraints] if one else list(constraints)
 
 
 def constraints_of(constraints: Any, dimension: int) -> list[Constraint]:

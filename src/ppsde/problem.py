@@ -67,6 +67,13 @@ def _without_none(bounds: Any) -> Any:
     if not isinstance(bounds, list | tuple):
         return bounds
     ends = (-np.inf, np.inf)
+    lengths = [len(pair) if isinstance(pair, list | tuple) else 0 for pair in bounds]
+    for j, length in enumerate(lengths):
+        if length != 2 and 2 in lengths:  # not two arrays (lows, highs)
+            raise ValueError(
+                f"bounds of variable {j} must be a pair (low, high); got {bounds[j]!r}; "
+                f"allowed values are given as choices={{{j}: [...]}}"
+            )
     return [
         [end if value is None else value for value, end in zip(pair, ends, strict=True)]
         if isinstance(pair, list | tuple) and len(pair) == 2
@@ -192,6 +199,10 @@ class Problem:
         object.__setattr__(self, "variables", variables_of(lower, upper, self.integrality, self.log, allowed))
         object.__setattr__(self, "units", _units_of(self))
         _ = self._limits  # so that wrong constraints are an error here
+        if self.counts is not None and self.constraint_names is not None:
+            given, there = len(self.constraint_names), sum(self.counts)
+            if given != there:
+                raise ValueError(f"constraint_names must have a name for each of the {there} constraints; got {given}")
 
     def __repr__(self) -> str:
         return f"Problem {self.name!r}: {', '.join(self._facts())}"
@@ -200,8 +211,8 @@ class Problem:
         """Return the problem as HTML, for notebooks: what it has, and the bounds of the first variables."""
         heads = [tag("th", text, style="text-align:right") for text in ("variable", "lower", "upper")]
         rows = [
-            tag("tr", *(tag("td", text, style="text-align:right") for text in (f"x[{k}]", f"{low:g}", f"{high:g}")))
-            for k, (low, high) in enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
+            tag("tr", *(tag("td", text, style="text-align:right") for text in (name, f"{low:g}", f"{high:g}")))
+            for name, low, high in zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
         ]
         more = len(rows) - SHOWN_VARIABLES
         return tag(

@@ -44,6 +44,8 @@ def integers_of(problem: Problem) -> np.ndarray:
     """Return the mask (d,) of the integer variables of a problem; ValueError if others have allowed values only."""
     if problem.chosen:
         raise ValueError(f"{problem.name} has variables with allowed values, which only ppsde itself can search")
+    if not (np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all()):
+        raise ValueError(f"{problem.name} has variables without bounds, which only ppsde itself can search")
     return mask(False if problem.integrality is None else problem.integrality, problem.dimension, "integrality")
 
 
@@ -70,8 +72,8 @@ class PygmoProblem:
         if not isinstance(problem, Problem):
             raise ValueError(f"expected a ppsde Problem; got {type(problem).__name__}")
         self.problem = problem
-        self._n_ineq, self._n_eq = counts_of(problem)
         integer = integers_of(problem)
+        self._n_ineq, self._n_eq = counts_of(problem)
         self.order = np.argsort(integer, kind="stable")  # (d,)
         self._n_integers = int(integer.sum())
 
@@ -285,8 +287,8 @@ def to_pymoo(problem: Problem) -> Any:
 
     if not isinstance(problem, Problem):
         raise ValueError(f"expected a ppsde Problem; got {type(problem).__name__}")
-    n_ineq, n_eq = counts_of(problem)
     integer = integers_of(problem)
+    n_ineq, n_eq = counts_of(problem)
     mixed = integer.any() and not integer.all()
     names = [f"x{k}" for k in range(problem.dimension)]
 

@@ -11,6 +11,7 @@ from pymoo.core.population import Population
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from ..algorithms import DEFAULT, make
+from ..checks import check_int
 from ..population import TOLERANCE
 from .problems import space_of
 from .search import Search
@@ -53,7 +54,7 @@ class PymooAlgorithm(Algorithm):
         make(method, options)  # an error now, if there is one
         super().__init__(output=SingleObjectiveOutput() if output is None else output, **more)
         self._settings: dict[str, Any] = {"method": method, "options": options, "tolerance": tolerance, "tol": tol}
-        self._max_evaluations = max_evaluations
+        self._max_evaluations = None if max_evaluations is None else check_int("max_evaluations", max_evaluations, 1)
 
     def _setup(self, problem: Any, **kwargs: Any) -> None:
         self._space = space_of(problem)

@@ -333,9 +333,15 @@ class AfterIteration:
         if self._callback is not None and self._wants_to_stop(mean, deviation):
             return True
         self.converged = deviation <= self._atol + self._tol * abs(mean) < np.inf
+        self.converged |= deviation < np.inf and self._in_one_place()  # an optimum of 0 at 0 never meets `tol`
         if not self.converged:
             self.converged = self.agreed = self._agree()
         return self.converged
+
+    def _in_one_place(self) -> bool:
+        """Whether no member differs from another in the unit box, which SciPy searches, by more than rounding."""
+        task, x = self._run.task, self._run.state.population.x  # type: ignore[union-attr]
+        return bool((np.ptp(x, axis=0) <= np.finfo(float).eps * (task.upper - task.lower)).all())
 
     def _wants_to_stop(self, mean: float, deviation: float) -> bool:
         assert self._callback is not None
