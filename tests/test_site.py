@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import math
 import re
 import runpy
 from pathlib import Path
@@ -116,6 +117,15 @@ def test_the_picture_of_the_readme_loads_nothing_and_runs_nothing() -> None:
     text = (DOCS / "pictures" / "crossing.svg").read_text(encoding="utf-8")
     assert "prefers-color-scheme:dark" in text and "prefers-reduced-motion" in text
     assert "<script" not in text and "href" not in text and text.count("http") == 1  # the name space
+
+
+def test_the_picture_of_the_readme_ends_where_its_words_say() -> None:
+    text = (DOCS / "pictures" / "crossing.svg").read_text(encoding="utf-8")
+    cx, cy, radius = map(float, re.findall(r'class="pp-land" cx="([\d.]+)" cy="([\d.]+)" rx="([\d.]+)"', text)[1])
+    ends = re.findall(r'style="transform:translate\((\d+)px,(\d+)px\);fill:(#\w+);animation-name:pp\d+"', text)
+    assert len(ends) == 40
+    for x, y, colour in ends:  # on the small island, and feasible
+        assert math.hypot(float(x) - cx, float(y) - cy) <= radius + 1 and colour == "#0072b2"
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ TASKS = {
     "an own algorithm": ("own algorithm", "extending.html"),
 }
 
+SHAPES = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "narrow": (390, 800, "light")}
+
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
@@ -132,13 +134,14 @@ def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "name",
     ["index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html", "howto/simulators.html"],
 )
-def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme)
+def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, shape: str) -> None:
+    width, height, scheme = SHAPES[shape]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{address}/{name}")
     page.add_script_tag(path=str(AXE))

@@ -161,9 +161,10 @@ def test_scales_fit_what_is_to_be_drawn() -> None:
         scale = objective_scale(np.array(values), 0, 1)
         return None if scale is None else scale.kind
 
-    assert kind(1, 1000) == "log" and kind(0.0, 500.0, 1e-9) == "log"
+    assert kind(1, 1000) == "log" and kind(0.0, 500.0, 1e-9) == "zero"
     assert kind(5, 6) == "linear" and kind(-5, 6) == "linear" and kind(3, 3) == "linear" and kind(0, 0) == "linear"
     assert kind(-5000, 200) == "both" and kind(-6900, -3000) == kind(-30665, -29000) == "linear"
+    assert kind(0, 5e-29, 2e-30) == "linear"  # all of them are drawn as zero
     assert kind(np.inf, np.nan) is None
     assert violation_scale(np.array([0.0, np.inf]), 0, 1) is None
     assert violation_scale(np.array([0.0, 0.5]), 0, 1) == Scale(0.5, 1.5, 0, 1, "zero")

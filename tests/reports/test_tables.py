@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from reports.made_up import a_large_store, a_store
 
-from ppsde.experiments import Store
+from ppsde.experiments import Plan, Store, run
 from ppsde.reports import find, gather
 from ppsde.reports.figures import draw
 from ppsde.reports.tables import ReportTable, as_csv, as_tex, paper_table, paper_tables, tables, write_tables
@@ -79,3 +79,23 @@ def test_no_label_is_a_formula_in_a_spreadsheet(label: str) -> None:
     rows = list(csv.reader(io.StringIO(as_csv(table), newline="")))
     harmless = "'" + label.replace("\r", " ")
     assert rows == [["problem", harmless], [harmless, "-1.5"], ["-", "2"]]
+
+
+def test_problems_come_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    plan = Plan(
+        ["pps-de"], problems=["engineering:welded-beam", "cec2006:g06"], runs=1, budget=60, engine="host", record=2
+    )
+    run(plan, tmp_path / "study.db", workers=1)
+    with Store(tmp_path / "study.db") as store:
+        assert [problem.name for problem in gather(store).problems] == ["welded-beam", "g06"]
+
+
+def test_no_two_tables_have_the_same_label(store: Store, tmp_path: Path) -> None:
+    with store:
+        study = gather(store)
+    findings = find(study)
+    written = write_tables(
+        tables(study, findings, draw(study, findings)), paper_tables(study, findings), tmp_path / "t"
+    )
+    labels = [re.findall(r"\\label\{(.+?)\}", path.read_text()) for path in written if path.suffix == ".tex"]
+    assert len(labels) > 5 and len({label for (label,) in labels}) == len(labels)

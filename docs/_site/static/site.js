@@ -12,7 +12,9 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   }
   // Names of buttons and links: the words that are seen, or those beside them.
-  for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+  for (const button of document.querySelectorAll(".search-button-field")) {
+    button.setAttribute("aria-label", button.textContent.replace(/\s+/g, " ").trim()); // in narrow windows a lens alone is seen
+  }
   for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a")) {
     link.setAttribute("aria-label", link.textContent.trim());
   }

@@ -20,7 +20,7 @@ import ppsde
 LOW, HIGH = np.array([-7.0, -3.5]), np.array([5.5, 3.5])
 GOAL = (3.9, 1.4)  # where the objective is smallest, in the sea
 LARGE = (-3.6, 0.0, 2.3, 2.7)  # centre and radii of the large island
-SMALL = (3.7, -0.6, 0.35, 0.35)
+SMALL = (3.7, -0.6, 0.18, 0.18)
 
 
 def islands(x):
@@ -28,7 +28,7 @@ def islands(x):
     a, b = x
     f = (a - GOAL[0]) ** 2 + 0.8 * (b - GOAL[1]) ** 2
     large = np.hypot((a - LARGE[0]) / LARGE[2], (b - LARGE[1]) / LARGE[3]) - 1
-    small = 3 * (np.hypot(a - SMALL[0], b - SMALL[1]) - SMALL[2])
+    small = np.hypot(a - SMALL[0], b - SMALL[1]) - SMALL[2]
     return f, [min(large, small)], []
 
 

@@ -99,11 +99,12 @@ def objective_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
     finite = values[np.isfinite(values)]
     if not finite.size:
         return None
+    finite = np.where(np.abs(finite) < LEAST, 0.0, finite)
     low, high = float(finite.min()), float(finite.max())
-    if low >= 0 and high > LEAST:
-        floor = max(float(finite[finite > 0].min()), LEAST)
+    if low >= 0 and high > 0:
+        floor = float(finite[finite > 0].min())
         if math.log10(high / floor) > DECADES_FOR_LOG:
-            return Scale(floor, high, start, end, "log")
+            return Scale(floor, high, start, end, "log" if low > 0 else "zero")
     if low < 0 and max(high, -low) > 300 and math.asinh(high) - math.asinh(low) > DECADES_FOR_LOG * math.log(10):
         return Scale(low, high, start, end, "both")
     room = 0.06 * (high - low) or 0.5 * max(abs(high), 1e-6)

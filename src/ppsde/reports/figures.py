@@ -404,14 +404,15 @@ def rank_heat_map(ranks: CompetitionRanks, series: dict[str, int]) -> Drawing:
 
 def score_tiers(scores: ScoreTable, series: dict[str, int]) -> Drawing:
     """Draw a bar per algorithm, the best U-score first, in the four tiers of its runs from strong to faint."""
-    left, right, row_height = 250.0, 880.0, 36.0
+    shown = {name: shortened(name, 300.0) for name in scores.algorithms}
+    left, right, row_height = max(250.0, max(map(text_width, shown.values())) + 20), 880.0, 36.0
     height = 46 + row_height * len(scores.algorithms) + 10
     drawing = Drawing(WIDTH, height, "runs of each algorithm by tier of the U-score")
     drawing.text(10, 22, "from strong to faint: " + ", ".join(WORDS.values()) + "; beside it the U-score", small=True)
     total = scores.total
     for row, k in enumerate(sorted(range(len(total)), key=lambda k: -total[k])):
         name, y, x = scores.algorithms[k], 46 + row * row_height, left
-        drawing.text(left - 10, y + 22, shortened(name, 230.0), "end", series=series[name])
+        drawing.text(left - 10, y + 22, shown[name], "end", series=series[name])
         counts = {tier: float(part[:, k].sum()) for tier, part in scores.parts.items()}
         runs = sum(counts.values())
         for tier, count in counts.items():

@@ -13,6 +13,7 @@ import numpy as np
 from ..experiments import Store, StoredRun
 from ..experiments.database import StoreError
 from ..experiments.job import Job
+from ..experiments.rows import StoredPlan
 from ..experiments.store import StudyStatus, status_of
 from ..stats import Outcomes, Records
 from ..suites import SUITES
@@ -92,6 +93,7 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
             label = f"{name} D={dimension}" if dimensions[name] > 1 else name
             found = StudyProblem(label, name, dimension, job.budget, job.instance, known_optimum(job))
             problems[name, dimension] = found
+    problems = _in_order(problems, store.plans() if plan is None else [store.plans()[plan - 1]])
     runs: dict[str, dict[str, list[StoredRun]]] = {problem.label: {} for problem in problems.values()}
     for result in store.results(plan):
         label = problems[result.problem, result.dimension].label
@@ -117,6 +119,18 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
         date=_date(max((float(one.get("finished", 0.0)) for one in accounts.values()), default=0.0)),
         seconds={p: {a: float(np.mean(spent)) for a, spent in row.items()} for p, row in seconds.items()},
     )
+
+
+def _in_order(
+    found: dict[tuple[str, int], StudyProblem], plans: list[StoredPlan]
+) -> dict[tuple[str, int], StudyProblem]:
+    """Return the problems as the plans list them, where these name no dimensions; jobs are sorted by dimension."""
+    if any(one.data.get("dimensions") is not None for one in plans):
+        return found
+    listed = [str(text) for one in plans for text in one.data.get("problems", ())]
+    names = [name for text in listed for name in (text, text.rpartition(":")[2])]
+    place = {name: k for k, name in reversed([*enumerate(names)])}
+    return dict(sorted(found.items(), key=lambda item: place.get(item[0][0], len(names))))
 
 
 def known_optimum(job: Job) -> float | None:

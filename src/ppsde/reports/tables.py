@@ -214,7 +214,8 @@ def write_tables(found: dict[str, ReportTable], papers: dict[str, str], folder: 
     for name, table in found.items():
         files[f"{name}.csv"] = as_csv(table)
         if len(table.rows) <= MOST_TEX_ROWS:
-            files[f"{unused(name, papers)}.tex"] = as_tex(table, name)
+            label = f"{name}-in-full" if name == "results" else name  # the table of the paper is tab:results
+            files[f"{unused(name, papers)}.tex"] = as_tex(table, label)
     written = []
     for name, text in files.items():
         path = folder / name
