@@ -11,16 +11,18 @@ from ppsde.testing import CONTRACT
 
 # Whole runs are compiled here for one method of each kind; the others, 5 to 45 s each, are among the slow tests. What
 # can go wrong there is the engine's, or a step that JAX does otherwise, which another check finds for every method.
-COMPILED = ("sqp", "pps-de", "aga-pps", "emag-es", "c2ode", "rde26", "code", "l-shade", "jade", "sade", "jde", "clpso")
+COMPILED = ("sqp", "pps-de", "emag-es", "c2ode", "jde", "clpso")
 
 
 def cases() -> Iterator[object]:
-    """Every algorithm with every check."""
-    for method in ppsde.ALGORITHMS:
+    """Every algorithm with every check; a second preset of one class among the slow tests."""
+    classes = set()
+    for method, algorithm in ppsde.ALGORITHMS.items():
         for check in CONTRACT:
             dear = "compiled" in check.__name__ and method not in COMPILED
-            marks = [pytest.mark.slow] if dear else []
+            marks = [pytest.mark.slow] if dear or type(algorithm) in classes else []
             yield pytest.param(method, check, id=f"{method}-{check.__name__}", marks=marks)
+        classes.add(type(algorithm))
 
 
 @pytest.mark.parametrize(("method", "check"), list(cases()))

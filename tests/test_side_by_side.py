@@ -61,7 +61,9 @@ def test_where_no_run_wants_a_value_none_is_computed_and_where_one_does_all_are(
         np.testing.assert_array_equal(wanted(x, somebody)[0], every)
 
 
-@pytest.mark.parametrize(("method", "later", "count"), [("jde", 1e-12, 3), ("emag-es", 1e-5, 2)])
+@pytest.mark.parametrize(
+    ("method", "later", "count"), [("jde", 1e-12, 3), pytest.param("emag-es", 1e-5, 2, marks=pytest.mark.slow)]
+)
 def test_runs_side_by_side_are_those_that_follow_one_another(
     aside: None, method: str, later: float, count: int
 ) -> None:

@@ -26,6 +26,8 @@ LOWER, UPPER = np.full(3, -3.0), np.full(3, 5.0)
 BOX = list(zip(LOWER, UPPER, strict=True))
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]
 
+DEAR = pytest.mark.slow  # ten requests a generation
+
 
 def values(x: np.ndarray) -> Values:
     """One inequality, one equality, and no values at all at some points."""
@@ -88,7 +90,9 @@ def finish(run: Run, values: Callable[[np.ndarray], Values] = values) -> Run:
     return run
 
 
-@pytest.mark.parametrize("method", ppsde.ALGORITHMS)
+@pytest.mark.parametrize(
+    "method", [pytest.param(m, marks=DEAR if m in ("rdex", "rde26") else ()) for m in ppsde.ALGORITHMS]
+)
 def test_a_search_saved_and_loaded_at_every_request_equals_the_unbroken_one(method: str, tmp_path: Path) -> None:
     path = tmp_path / "search.ppsde"
     arguments = {"method": method, "n_ineq": 1, "n_eq": 1, "max_evaluations": 407, "rng": 5, "x0": [1.0, 1.0, 1.0]}
