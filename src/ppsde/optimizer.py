@@ -165,7 +165,7 @@ class Optimizer:
           the first population; the next search that begins has the best eight of those told later, and one that is
           better than all before lets `ask(n)` begin it at once.
 
-        If an error is raised, nothing was told.
+        If an error is raised, nothing of the call counts.
         """
         if not self._are_points(x, f):
             self._tell_all(x, f, g) if f is not None else self._tell_all(x, g, h)
@@ -232,7 +232,7 @@ class Optimizer:
         """Write the search as it is now to a file of plain numbers and text, in place of an older one of `save`.
 
         The file is written completely or not at all. It has all values passed to `tell` so far, also in the middle of
-        a generation, and the points that are out, whose values the loaded search can be told. `ppsde.CheckpointError`
+        a generation, and the points that are out, whose values the loaded search accepts. `ppsde.CheckpointError`
         if another file is there.
         """
         arrays = {"told": np.array(list(self._told.items()), np.uint64).reshape(-1, 2)}

@@ -1,7 +1,7 @@
 """The built site in a real browser: every page loads, pictures are there, search finds, and all readers can use it.
 
 Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility
-also need axe-core: `npm install axe-core` in the root, or its folder in the environment variable AXE_CORE.
+also need axe-core: `npm install axe-core` in the root, or its axe.min.js in the environment variable PPSDE_AXE.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "_build" / "html"
-AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules" / "axe-core")) / "axe.min.js"
+AXE = Path(os.environ.get("PPSDE_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
 PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html") if "_static" not in p.parts)
 
 sync_api = pytest.importorskip("playwright.sync_api")

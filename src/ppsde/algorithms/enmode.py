@@ -177,14 +177,14 @@ class EnMODE:
         # Step 4: shares of the operators. Step 5: memories, archive of parents that stay, population.
         evaluations = state.evaluations + size
         fewer = linear_size(n, self.final_size, elapsed_share(evaluations, task))
-        kept = alive(n, size) & ~accepted & population.valid
+        survivors = alive(n, size) & ~accepted & population.valid
         return State(
             population=shrunk(choose(accepted, trials, population).sorted(), fewer),
             generation=state.generation + 1,
             evaluations=evaluations,
             size=fewer,
             memory=state.memory.learn(xp.zeros(n, dtype=int), F, CR, gains, lehmer_CR=True),
-            archive=state.archive.put(population.x, kept, state.archive.x.shape[0], u_archive),
+            archive=state.archive.put(population.x, survivors, state.archive.x.shape[0], u_archive),
             archive_share=self._share(operator, gains, alive(n, size), elapsed),
             easy=replace(easy, left=xp.maximum(easy.left - 1, 0)),
         )

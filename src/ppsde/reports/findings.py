@@ -37,7 +37,7 @@ LEVEL = 1e-8  # objectives this near to the best count as equal to it, as in the
 FEW_PROBLEMS = 10  # with fewer, a test detects only large differences
 TARGETS = 10.0 ** np.arange(2, -8.5, -0.5)  # distances of the targets from the optimum
 MOST_TRIALS = 2000  # on one problem, for scores that compare every two of them
-REASONS = 5  # why runs failed: so many different messages are told at the top
+REASONS = 5  # why runs failed: so many different messages are shown at the top
 
 
 @dataclass(frozen=True)
