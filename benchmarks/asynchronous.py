@@ -1,9 +1,9 @@
-"""Workers that wait, and workers that do not: `minimize` with and without `asynchronous=True`, as tables in Markdown.
+"""Workers that wait, and workers that do not: `minimize` with and without `asynchronous=True`, for the documents.
 
 `busy` runs a simulator that sleeps, whose times differ by a factor of ten, in eight worker processes, and prints the
 share of their time in which they evaluate. `quality` counts evaluations and time until the known optimum of open
 problems is reached, with eight workers and the same times, on a simulated clock, so that the machine does not matter.
-Run: python benchmarks/asynchronous.py busy, or quality
+Run: python -m benchmarks.asynchronous busy, or quality; each stores its record, which docs/asynchronous.md shows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from ppsde import suites
 from ppsde.engines.run import Run
 from ppsde.engines.searches import Searches
 from ppsde.request import Request
+
+from .records import save
 
 WORKERS = 8
 SHORTEST, LONGEST = 1.0, 10.0  # of an evaluation, evenly distributed; in units, which `busy` makes seconds
@@ -49,11 +51,11 @@ def beam(x: np.ndarray, unit: float) -> Any:
 
 
 def busy(evaluations: int, unit: float) -> None:
-    """Print the share of time in which the workers evaluate."""
+    """Measure the share of time in which the workers evaluate."""
+    rows: dict[str, Any] = {}
     problem = suites.get("engineering").problem("welded-beam")
-    print("| method | synchronous | asynchronous |\n|---|---|---|")
     for method in ("pps-sqp", "pps-de"):
-        cells = []
+        rows[method] = {}
         for asynchronous in (False, True):
             result = ppsde.minimize(
                 beam,
@@ -67,8 +69,10 @@ def busy(evaluations: int, unit: float) -> None:
                 asynchronous=asynchronous,
             )
             share = result.nfev * result.eval_seconds_mean / (WORKERS * result.seconds)
-            cells.append(f"{share:.0%} busy, {result.seconds:.0f} s")
-        print(f"| {method} | {' | '.join(cells)} |", flush=True)
+            kind = "asynchronous" if asynchronous else "synchronous"
+            rows[method][kind] = {"busy": round(share, 3), "seconds": round(result.seconds, 1)}
+            print(method, kind, rows[method][kind], flush=True)
+    save("busy", rows, command="python -m benchmarks.asynchronous busy", methods=rows)
 
 
 class Reached:
@@ -127,28 +131,28 @@ def asynchronous(run: Run, evaluate: Reached) -> tuple[int, float]:
 
 
 def quality(method: str, seeds: int, budget: int) -> None:
-    """Print evaluations and time until the optimum is reached."""
-    print(f"Method {method}, at most {budget:,} evaluations, medians of {seeds} seeds.\n")
-    print("| problem | synchronous: reached | evaluations | time | asynchronous: reached | evaluations | time |")
-    print("|---|---|---|---|---|---|---|")
-    times = []
+    """Measure evaluations and time until the optimum is reached."""
+    rows: dict[str, Any] = {}
     for name in PROBLEMS:
         suite, _, word = name.partition(":")
         problem = suites.get(suite).problem(word)
-        cells, ends = [], []
+        rows[word] = {}
         for loop in (synchronous, asynchronous):
             found = []
             for seed in range(1, seeds + 1):
                 run = Request(problem, method, max_evaluations=budget, seed=seed, tol=None).run()
                 found.append(loop(run, Reached(problem)))
-            reached = [pair for pair in found if pair[1] < np.inf]
-            cells += [f"{len(reached)} of {seeds}"]
-            cells += [f"{median(pair[k] for pair in reached):,.0f}" for k in range(2)] if reached else ["", ""]
-            ends.append(median(end for _, end in found))
-        times.append(ends)
-        print(f"| {word} | {' | '.join(cells)} |", flush=True)
-    ratios = [a / b for a, b in times if a < np.inf and b < np.inf]
-    print(f"\nTime, synchronous by asynchronous: {np.exp(np.mean(np.log(ratios))):.2f}, the mean of {len(ratios)}.")
+            good = [pair for pair in found if pair[1] < np.inf]
+            rows[word][loop.__name__] = {
+                "reached": len(good),
+                "evaluations": median(made for made, _ in good) if good else None,
+                "time": round(median(end for _, end in good), 1) if good else None,
+                "median": round(end, 1) if (end := median(end for _, end in found)) < np.inf else None,
+            }
+        print(word, rows[word], flush=True)
+    values = {"method": method, "seeds": seeds, "budget": budget, "rows": rows}
+    command = f"python -m benchmarks.asynchronous quality --budget {budget}"
+    save("asynchronous", values, command=command, methods=[method])
 
 
 def main() -> None:
@@ -158,7 +162,7 @@ def main() -> None:
     parser.add_argument("--unit", type=float, default=0.3, help="seconds of the shortest evaluation of `busy`")
     parser.add_argument("--method", default="pps-sqp", help="of `quality`")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=10_000, help="evaluations of each run of `quality`")
+    parser.add_argument("--budget", type=int, default=3_000, help="evaluations of each run of `quality`")
     arguments = parser.parse_args()
     if arguments.what == "busy":
         busy(arguments.evaluations, arguments.unit)

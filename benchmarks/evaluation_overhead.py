@@ -1,7 +1,7 @@
 """The cost of an evaluation beyond the function itself, and the time to replace a lost worker.
 
 Serial and vectorised figures are processor time, the others the clock's; the best of several rounds counts, since a
-busy machine only ever adds. Run: python benchmarks/evaluation_overhead.py
+busy machine only ever adds. Run: python -m benchmarks.evaluation_overhead; it stores the record `evaluation`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import numpy as np
 import ppsde
 from ppsde.evaluation import evaluator_for
 from ppsde.evaluation.evaluate import Evaluate
+from ppsde.evaluation.values import Values
+
+from .records import save
 
 D, ROWS = 10, 40
 BOX = [(-1.0, 1.0)] * D
@@ -55,9 +58,17 @@ def overhead(problem: ppsde.Problem, bare: Callable[[], Any], workers: int, roun
         return (best(lambda: evaluate(x), clock, rounds) - best(bare, clock, rounds)) / ROWS
 
 
-def report(what: str, seconds: float, limit: float) -> None:
+def evaluated(evaluator: Any, x: np.ndarray) -> Values:
+    """The values of rows, by an evaluator alone."""
+    values = Values(x, (2, 1), True)
+    evaluator.submit(values, range(len(x)))
+    return values
+
+
+def report(what: str, seconds: float, limit: float) -> float:
     verdict = "met" if seconds < limit else "MISSED"
     print(f"{what:<44} {seconds * 1e6:>12,.1f} us   limit {limit * 1e6:>11,.0f} us   {verdict}")
+    return seconds
 
 
 def main() -> None:
@@ -66,23 +77,32 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     x = np.random.default_rng(1).random((ROWS, D))
     one, many = ppsde.Problem(point, BOX), ppsde.Problem(rows, BOX, vectorized=True)
-    report("serial, per evaluation", overhead(one, lambda: [point(row) for row in x], 1, rounds), 20e-6)
-    report("vectorised, per evaluation", overhead(many, lambda: rows(x), 1, rounds), 20e-6)
+    found = {}
+    found["one after another"] = report(
+        "serial, per evaluation", overhead(one, lambda: [point(row) for row in x], 1, rounds), 20e-6
+    )
+    found["vectorised"] = report("vectorised, per evaluation", overhead(many, lambda: rows(x), 1, rounds), 20e-6)
     for workers in (2, 4):
-        report(f"pool of {workers}, per evaluation", overhead(one, lambda: None, workers, rounds), 2e-3)
+        found[f"pool of {workers}"] = report(
+            f"pool of {workers}, per evaluation", overhead(one, lambda: None, workers, rounds), 2e-3
+        )
+    microseconds = {how: round(1e6 * seconds, 2) for how, seconds in found.items()}
+    save("evaluation", microseconds, command="python -m benchmarks.evaluation_overhead", methods=[])
     with evaluator_for(one, 2, timeout=0.5) as evaluator:
         began = time.perf_counter()
-        evaluator.submit(x)
+        evaluated(evaluator, x)
         report("pool of 2, from nothing to 40 values", time.perf_counter() - began, 5.0)
         deadly, hanging = x[:1].copy(), x[:1].copy()
         deadly[0, 0], hanging[0, 0] = 2.0, 3.0
         few = max(3, rounds // 20)
         report(
-            "a crash, until its outcome is known", best(lambda: evaluator.submit(deadly), time.perf_counter, few), 1.0
+            "a crash, until its outcome is known",
+            best(lambda: evaluated(evaluator, deadly), time.perf_counter, few),
+            1.0,
         )
-        again = best(lambda: evaluator.submit(np.concatenate([deadly, deadly, x[:1]])), time.perf_counter, few)
+        again = best(lambda: evaluated(evaluator, np.concatenate([deadly, deadly, x[:1]])), time.perf_counter, few)
         report("two crashes and a value in a new worker", again, 1.0)
-        over = max(evaluator.submit(hanging)[0].seconds for _ in range(few)) - 0.5
+        over = max(evaluated(evaluator, hanging).seconds[0] for _ in range(few)) - 0.5
         report("a hang, the worst overrun of its timeout", over, 1.0)
 
 

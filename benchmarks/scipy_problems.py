@@ -1,11 +1,11 @@
 """SciPy's tests L1 to L9 of constrained `differential_evolution`, run with ours and with SciPy's, seed after seed.
 
-python benchmarks/scipy_problems.py [SEEDS] [L1,L5]
+python -m benchmarks.scipy_problems [SEEDS] [L1,L5]
 
 The test code is that of the installed SciPy. Only its seeds are replaced, an assertion that fails does not end a test,
 and calls of nonlinear constraints are counted, polishing included. A test is solved if all of its assertions hold. L1
-makes three runs; only the last has nonlinear constraints, two functions, whose calls are added. The lines that are
-printed are rows of the table in docs/bridges.md.
+makes three runs; only the last has nonlinear constraints, two functions, whose calls are added. The rows are
+stored in the record `scipy`, which docs/bridges.md shows; those of other tests stay.
 """
 
 import ast
@@ -18,6 +18,8 @@ import numpy as np
 import scipy.optimize
 
 import ppsde.scipy
+
+from .records import FRONT, save, values_of
 
 
 class AsCalls(ast.NodeTransformer):
@@ -78,19 +80,21 @@ def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     problems = sys.argv[2].split(",") if len(sys.argv) > 2 else [f"L{k}" for k in range(1, 10)]
     names = tests()
-    print("| test | solved here | most calls | solved by SciPy | its mean calls |")
-    print("|---|---|---|---|---|")
+    rows = values_of("scipy") or {}
     for problem in problems:
         ours, theirs = (
             [outcome(names, problem, function, seed) for seed in range(seeds)]
             for function in (ppsde.scipy.differential_evolution, scipy.optimize.differential_evolution)
         )
-        solved, solved_by_scipy = (sum(good for good, _ in runs) for runs in (ours, theirs))
-        most, average = max(calls for _, calls in ours), mean(calls for _, calls in theirs)
-        print(
-            f"| {problem} | {solved} of {seeds} | {most:,} | {solved_by_scipy} of {seeds} | {average:,.0f} |",
-            flush=True,
-        )
+        rows[problem] = {
+            "seeds": seeds,
+            "solved here": sum(good for good, _ in ours),
+            "most calls": max(calls for _, calls in ours),
+            "solved by SciPy": sum(good for good, _ in theirs),
+            "its mean calls": round(mean(calls for _, calls in theirs)),
+        }
+        print(problem, rows[problem], flush=True)
+        save("scipy", dict(sorted(rows.items())), command="python -m benchmarks.scipy_problems", methods=[FRONT])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Evaluations per second of compiled batches, over dimensions and runs, and the problem's own share of the time.
 
-    python benchmarks/throughput.py [--device gpu] [--dimensions 10,30,50] [--runs 1,25,700] [--problem C01]
+    python -m benchmarks.throughput [--device gpu] [--dimensions 10,30,50] [--runs 1,25,700] [--problem C01] [--write]
 
 The share is the time of as many evaluations of the same shape with no search around them, in the same process. The
-first line of each dimension includes compilation; the second call, which is timed, does not.
+first line of each dimension includes compilation; the second call, which is timed, does not. `--write` makes the
+record that docs/performance.md shows, `throughput-cpu` or `throughput-gpu`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 import ppsde
 from ppsde.batch import device_of
 from ppsde.engines.compiled import float64, goes_aside, values_of, width_of
+
+from .records import save
 
 
 def evaluations_alone(problem: ppsde.Problem, rows: int, times: int, device: Any) -> float:
@@ -44,10 +47,12 @@ def main() -> None:
     parser.add_argument("--runs", default="1,25")
     parser.add_argument("--problem", default="C01")
     parser.add_argument("--evaluations", type=int, default=20_000, help="per run and variable")
+    parser.add_argument("--write", action="store_true", help="the record of the documents")
     arguments = parser.parse_args()
     device = device_of(arguments.device)
     print(f"{device.device_kind}: {arguments.problem}, {arguments.evaluations} D evaluations per run")
     print("   D    runs  compile s     run s  million/s  us each  problem's share")
+    found = []
     for d in map(int, arguments.dimensions.split(",")):
         problem = ppsde.suites.get("cec2017").problem(arguments.problem, d, instance=1)
         budget = arguments.evaluations * d
@@ -60,11 +65,17 @@ def main() -> None:
             width = min(runs, width_of([problem], aside)) if aside else 1
             rows = 10 * d * width  # evaluated in a generation
             alone = evaluations_alone(problem, rows, max(1, total // rows), device)
+            found.append({"D": d, "runs": runs, "microseconds": seconds / total * 1e6, "share": alone / seconds})
             print(
                 f"{d:4d} {runs:7d} {compile_seconds:10.1f} {seconds:9.2f} {total / seconds / 1e6:10.2f} "
                 f"{seconds / total * 1e6:8.4f}  {alone / seconds:14.0%}",
                 flush=True,
             )
+    if arguments.write:
+        kind = "gpu" if goes_aside(device) else "cpu"
+        words = f"--device {kind} --dimensions {arguments.dimensions} --runs {arguments.runs} --write"
+        command = f"python -m benchmarks.throughput {words}"
+        save(f"throughput-{kind}", found, command=command, methods=["pps-de"], device=device.device_kind)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Write the first part of agreement.md, how far methods agree with their printed columns: `python docs/agreement.py`.
+"""Write the numbers of agreement.md, how far methods agree with their printed columns: `python docs/agreement.py`.
 
-Our means come from agreement.csv beside this file, if it is there: the `reproduce.csv` that `ppsde reproduce` writes.
+Our means come from measured/field.csv beside this file, the table that `ppsde reproduce --method all --report original`
+writes; `python -m benchmarks.experiment` puts it there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ppsde.reports.agreement import JUDGED, REGION, agreement, compared, is_tell
 from ppsde.reports.published import COLUMN_OF
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "agreement.csv"
+RESULTS = HERE / "measured" / "field.csv"
 BEGIN, END = "<!-- written by docs/agreement.py, from here -->\n", "<!-- to here -->\n"
 REGIONS = (0.5, 0.75, 1.0, 1.5, 2.0)
 METHODS = tuple(name for name in COLUMN_OF if name != "pps-de")
@@ -43,15 +44,6 @@ count. If p is the chance, at 1 in 7 a cell, that a different column passes as m
 
 The criterion of before, two standard errors or 1 %, had no such baseline: at D = 10 it lets printed PPS-DE agree with
 {before}, all different algorithms.
-"""
-
-MISSING = """Not yet run: the means on these pages were made before this test and are stored only rounded. By a GPU:
-
-```console
-ppsde reproduce --method all --dimension 10 --dimension 30 --dimension 50 --report original --device gpu -o reproduce
-cp reproduce/reproduce.csv docs/agreement.csv
-python docs/agreement.py
-```
 """
 
 
@@ -149,16 +141,17 @@ def _verdicts(column: str, dimension: int, cells: dict[str, published.Cell], run
     return {p: "undecided" if test is None else test.verdict for p, test in tests.items()}
 
 
-def results() -> str:
-    """Return the table of our methods, or how to make it."""
-    title = "## Our methods beside their columns\n\n"
-    if not RESULTS.exists():
-        return title + MISSING
-    by_block: dict[tuple[str, str, int], dict[str, tuple[published.Cell, int]]] = {}
+def rows_of_ours() -> list[dict[str, str]]:
     with RESULTS.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            block = by_block.setdefault((row["method"], row["published_column"], int(row["dimension"])), {})
-            block[row["problem"]] = published.Cell(float(row["mean"]), float(row["std"])), int(row["runs"])
+        return list(csv.DictReader(file))
+
+
+def results() -> str:
+    """Return the table of our methods."""
+    by_block: dict[tuple[str, str, int], dict[str, tuple[published.Cell, int]]] = {}
+    for row in rows_of_ours():
+        block = by_block.setdefault((row["method"], row["published_column"], int(row["dimension"])), {})
+        block[row["problem"]] = published.Cell(float(row["mean"]), float(row["std"])), int(row["runs"])
     rows = []
     for (method, column, dimension), block in by_block.items():
         cells, runs = {p: cell for p, (cell, _) in block.items()}, min(n for _, n in block.values())
@@ -167,14 +160,35 @@ def results() -> str:
         counts = [str(number) for number in (dimension, found.telling, found.equivalent, found.different)]
         rows.append([method, column, *counts, nearest, f"{found.p:.1g}", found.verdict])
     head = ["method", "column", "D", "telling cells", "equivalent", "different", "nearest other column", "p", "verdict"]
-    return title + table(head, rows)
+    return "## Our methods beside their columns\n\n" + table(head, rows)
+
+
+def differences() -> str:
+    """Return every judged cell in which our mean and the printed one are shown to differ."""
+    rows = []
+    for row in rows_of_ours():
+        if row["judged"] == "True" and row["agreement"] == "different" and row["method"] in METHODS:
+            ours, printed = (
+                f"{float(row[mean]):.4g} +- {float(row[std]):.2g}"
+                for mean, std in (("mean", "std"), ("printed_mean", "printed_std"))
+            )
+            share = f"{float(row['feasible_share']):.0%}"
+            rows.append([row["method"], row["dimension"], row["problem"], ours, share, printed])
+    text = (
+        "## Every difference\n\n"
+        "Judged cells, telling or not, whose means differ significantly and by more than the region. An undecided\n"
+        "cell is not in the list: the runs spread too much to say.\n\n"
+    )
+    return text + table(["method", "D", "problem", "here", "feasible", "printed"], rows)
 
 
 def part() -> str:
     """Return the part of the page that this program writes."""
     others = sorted(before(10, "PPS-DE").items(), key=lambda item: -item[1])[:4]
     words = ", ".join(f"{name} on {count}" for name, count in others)
-    return "\n".join([HEAD.format(before=f"{words} of 22 problems"), results(), calibration(), telling_table()])
+    return "\n".join(
+        [HEAD.format(before=f"{words} of 22 problems"), results(), calibration(), telling_table(), differences()]
+    )
 
 
 if __name__ == "__main__":

@@ -1,73 +1,36 @@
-"""Write measured numbers into the documents, between marks: `python docs/measured.py`, or some of them by name.
+"""Write the measured tables and sentences of the documents from the records in `docs/measured`, between marks.
 
-`python docs/measured.py spring limits` takes a minute, `rules` a quarter of an hour; `rules=pareto,cw` measures these
-rows and leaves the others as they are. Whoever changes a method runs it again; the slow tests fail where a document
-shows other numbers than this program finds.
+    python docs/measured.py                # all pages
+    python docs/measured.py --outdated     # the commands of records that are older than the methods they measured
+
+A record is made by a benchmark, which its `command` names (`benchmarks/records.py` says more). Then run this program.
 """
 
 from __future__ import annotations
 
+import csv
 import math
-import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from statistics import median
-from typing import Any
-
-import ppsde
-from ppsde.parts.handling import RULES
-from ppsde.population import TOLERANCE
-from ppsde.suites.named import from_file
-from ppsde.testing import LOWER, UPPER, equalities
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = re.compile(r"^```python\n(.*?)^```\n", re.M | re.S)
-NEAR = 1e-6  # of the optimum: reached
+sys.path.insert(0, str(ROOT))  # for the benchmarks
+
+from benchmarks import documents  # noqa: E402
+from benchmarks.gauntlet.__main__ import text as gauntlet_text  # noqa: E402
+from benchmarks.quality.report import HEAD  # noqa: E402
+from benchmarks.records import FOLDER, load, names, outdated, table, values_of  # noqa: E402
+from ppsde import published  # noqa: E402
 
 
 def filled(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def spring() -> str:
-    """Return how often the example of the README reaches its value, and after how many evaluations."""
-    given: dict[str, Any] = {}
-    exec(CODE.findall((ROOT / "README.md").read_text(encoding="utf-8"))[0], given)
-    runs = [ppsde.minimize(given["spring"], [(0.05, 2), (0.25, 1.3), (2, 15)], rng=seed) for seed in range(1, 11)]
-    reached = sum(f"{run.fun:.6f}" == f"{given['result'].fun:.6f}" and run.feasible for run in runs)
-    how_many = "all" if reached == len(runs) else f"of {len(runs)}, {reached}"
-    return filled(f"The seeds 1 to 10 {how_many} reach this value, after {evaluations(runs)} evaluations.")
-
-
-def limits() -> str:
-    """Return how often runs of several lengths find the best of several branches, and how long easy ones take."""
-    with from_file(ROOT / "examples" / "two_equalities.py", "problem") as problem:
-        counts, seeds = [], range(20)
-        for budget in (50, 100, 150, 200):
-            runs = [ppsde.minimize(problem, max_evaluations=budget, rng=seed) for seed in seeds]
-            counts.append((budget, reached(runs, problem.optimum.value)))
-        whole = [ppsde.minimize(problem, rng=seed) for seed in seeds]
-    shown = ", ".join(f"{count} with {budget}" for budget, count in counts)
-
-    def plane(x: Any) -> Any:
-        return (x**2).sum(), [1 - x.sum()], []
-
-    easy = [ppsde.minimize(plane, [(-5, 5)] * 2, rng=seed) for seed in range(1, 6)]
-    gap = rounded_up(max(run.fun - 0.5 for run in easy))
-    return (
-        filled(
-            f"`examples/two_equalities.py` is such a problem. Of the seeds 0 to 19, {shown} evaluations reach its "
-            f"optimum. With the default budget {reached(whole, problem.optimum.value)} do, and the runs end by "
-            f"themselves after {evaluations(whole)}. Run several seeds, compare them, keep the best."
-        )
-        + "\n"
-        + filled(
-            "Smooth problems with one optimum need less: minimising `x0^2 + x1^2` with `x0 + x1 >= 1`, seeds 1 to 5 "
-            f"end within {gap} of the optimum, 0.5, after {evaluations(easy)} evaluations."
-        )
-    )
+def between(least_and_most: list[int]) -> str:
+    return "{} to {}".format(*least_and_most)
 
 
 def rounded_up(value: float) -> str:
@@ -76,56 +39,263 @@ def rounded_up(value: float) -> str:
     return f"{math.ceil(value / unit) * unit:.0e}"
 
 
-def reached(runs: Iterable[Any], optimum: float) -> int:
-    return sum(run.feasible and run.fun - optimum <= NEAR for run in runs)
+# --- small measurements ---------------------------------------------------------------------------------------------
 
 
-def evaluations(runs: Iterable[Any]) -> str:
-    counts = [run.nfev for run in runs]
-    return f"{min(counts)} to {max(counts)}"
+def spring() -> str:
+    found = values_of("spring")
+    how_many = "all" if found["reached"] == found["runs"] else f"of {found['runs']}, {found['reached']}"
+    return filled(f"The seeds 1 to 10 {how_many} reach this value, after {between(found['evaluations'])} evaluations.")
 
 
-ENGINEERING = ("welded-beam", "tension-spring", "speed-reducer", "pressure-vessel", "heat-exchanger")
-
-
-def rule_problems() -> dict[str, ppsde.Problem]:
-    best = ppsde.Optimum(
-        (3 - TOLERANCE) ** 2 / 4, "proved"
-    )  # on the plane, moved by the tolerance towards (1, 1, 1, 1)
-    problems = {"equalities": ppsde.Problem(equalities, (LOWER, UPPER), vectorized=True, optimum=best)}
-    problems |= {name: ppsde.suites.get("engineering").problem(name) for name in ENGINEERING}
-    return problems | {name: ppsde.suites.get("cec2006").problem(name) for name in ("g05", "g13")}
-
-
-def rule_cell(rule: str, problem: ppsde.Problem) -> str:
-    """Return the median of the feasible runs of SHADE with a rule, and how many there are if not all."""
-    options = {"method": "shade", "options": {"rule": rule}, "max_evaluations": 50_000}
-    runs = [ppsde.minimize(problem, rng=seed, **options) for seed in range(5)]
-    found = [run.fun for run in runs if run.feasible]
-    if not found:
-        return "none"
-    return f"{median(found):.6g}" + ("" if len(found) == len(runs) else f", {len(found)}/{len(runs)}")
-
-
-def rules(some: Sequence[str] = tuple(RULES)) -> str:
-    """Return the table of rules on some problems; only some are measured, the rows of others are as they were."""
-    problems = rule_problems()
-    known = [f"{problem.optimum.value:.6g}" for problem in problems.values()]
-    lines = [["rule", *problems], ["---"] * (1 + len(problems)), ["best known", *known]]
-    rows = {line.split("`")[1]: line for line in shown("rules").splitlines() if line.startswith("| `")}
-    for rule in some:
-        cells = [f"`{rule}`", *(rule_cell(rule, p) for p in problems.values())]
-        rows[rule] = f"| {' | '.join(cells)} |"
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + "".join(
-        f"{rows[rule]}\n" for rule in RULES if rule in rows
+def limits() -> str:
+    found = values_of("limits")
+    shown = ", ".join(f"{count} with {budget}" for budget, count in found["reached"].items())
+    whole, easy = found["whole"], found["easy"]
+    return (
+        filled(
+            f"`examples/two_equalities.py` is such a problem. Of the seeds 0 to 19, {shown} evaluations reach its "
+            f"optimum. With the default budget {whole['reached']} do, and the runs end by "
+            f"themselves after {between(whole['evaluations'])}. Run several seeds, compare them, keep the best."
+        )
+        + "\n"
+        + filled(
+            "Smooth problems with one optimum need less: minimising `x0^2 + x1^2` with `x0 + x1 >= 1`, seeds 1 to 5 "
+            f"end within {rounded_up(easy['gap'])} of the optimum, 0.5, after {between(easy['evaluations'])} "
+            "evaluations."
+        )
     )
 
 
-NUMBERS: dict[str, tuple[Path, Callable[..., str]]] = {
-    "spring": (ROOT / "README.md", spring),
-    "limits": (ROOT / "docs" / "results.md", limits),
-    "rules": (ROOT / "docs" / "rules.md", rules),
+def rules() -> str:
+    problems = documents.rule_problems()
+    best = ["best known", *(f"{problem.optimum.value:.6g}" for problem in problems.values())]
+    found = values_of("rules")
+    rows = [[f"`{rule}`", *(cells[name] for name in problems)] for rule, cells in found.items()]
+    near, some = [], []
+    for rule, cells in found.items():
+        known = {name: problems[name].optimum.value for name in documents.ENGINEERING}
+        near += [rule] * all(_is_near(cells[name], value) for name, value in known.items())
+        some += [rule] * (cells["g13"] != "none")
+    words = (
+        f"Within 1 % of the best known value on all five engineering problems, feasible in all five runs: "
+        f"{_named(near)}. "
+        f"A feasible point of `g13` in any run: {_named(some)}."
+    )
+    return table(["rule", *problems], [best, *rows]) + "\n" + filled(words)
+
+
+def _is_near(cell: str, known: float) -> bool:
+    return cell[0].isdigit() and "/" not in cell and float(cell) <= 1.01 * known
+
+
+def _named(rules: list[str]) -> str:
+    return ", ".join(f"`{rule}`" for rule in rules) or "none"
+
+
+def evaluation() -> str:
+    found = values_of("evaluation")
+    return filled(
+        f"`python -m benchmarks.evaluation_overhead` measures it. {conditions('evaluation')}: "
+        f"{found['one after another']:.2g} microseconds per evaluation one after another, {found['vectorised']:.1g} "
+        f"with `vectorized=True`, {found['pool of 2'] / 1000:.1g} milliseconds in a pool of two processes."
+    )
+
+
+def busy() -> str:
+    rows = [
+        [method, *(f"{kinds[kind]['busy']:.0%} busy, {kinds[kind]['seconds']:.0f} s" for kind in KINDS)]
+        for method, kinds in values_of("busy").items()
+    ]
+    return table(["method", *KINDS], rows) + "\n" + filled(conditions("busy") + ".")
+
+
+KINDS = ("synchronous", "asynchronous")
+
+
+def asynchronous() -> str:
+    found = values_of("asynchronous")
+    rows, ratios = [], []
+    for problem, kinds in found["rows"].items():
+        cells = []
+        for kind in KINDS:
+            cells += [f"{kinds[kind]['reached']} of {found['seeds']}"]
+            cells += ["" if kinds[kind][key] is None else f"{kinds[kind][key]:,.0f}" for key in ("evaluations", "time")]
+        rows.append([problem, *cells])
+        before, after = (kinds[kind]["median"] for kind in KINDS)
+        ratios += [math.log(before / after)] if before and after else []
+    head = [
+        f"{kind}: reached" if what == "reached" else what
+        for kind in KINDS
+        for what in ("reached", "evaluations", "time")
+    ]
+    mean = math.exp(math.fsum(ratios) / len(ratios))
+    return (
+        f"Method {found['method']}, at most {found['budget']:,} evaluations, medians of {found['seeds']} seeds.\n\n"
+        + table(["problem", *head], rows)
+        + f"\nTime, synchronous by asynchronous: {mean:.2f}, the mean of {len(ratios)}.\n"
+    )
+
+
+def scipy() -> str:
+    rows = [
+        [
+            test,
+            f"{row['solved here']} of {row['seeds']}",
+            f"{row['most calls']:,}",
+            f"{row['solved by SciPy']} of {row['seeds']}",
+            f"{row['its mean calls']:,}",
+        ]
+        for test, row in values_of("scipy").items()
+    ]
+    return table(["test", "solved here", "most calls", "solved by SciPy", "its mean calls"], rows)
+
+
+def scale() -> str:
+    rows = [
+        [
+            f"{int(jobs):,}",
+            f"{steps['run']['cpu']:.3g} s",
+            f"{1e3 * steps['run']['cpu'] / int(jobs):.2g} ms",
+            f"{steps['run']['megabytes']} MB",
+            *(f"{steps[step]['cpu']:.2g} s" for step in ("resume", "status", "report")),
+        ]
+        for jobs, steps in values_of("scale").items()
+    ]
+    return table(["jobs", "run", "per job", "memory", "run again, when all is done", "status", "report"], rows)
+
+
+def scale_dask() -> str:
+    jobs, steps = next(iter(values_of("scale-dask").items()))
+    milliseconds = 1e3 * steps["run"]["cpu"] / int(jobs)
+    return filled(
+        f"`{load('scale-dask')['command']}`, with runs as short as can be: {milliseconds:.2g} ms of CPU per job for "
+        "client, scheduler, workers and the start of all of them; [the same jobs without "
+        "Dask](experiments.md#large-studies) take a fraction of it. "
+        "Requests on their way are bounded, so that this does not grow with the plan."
+    )
+
+
+def conditions(name: str) -> str:
+    machine: str = load(name)["machine"]
+    return machine[0].upper() + machine[1:]
+
+
+def the_gauntlet() -> str:
+    return gauntlet_text(values_of("gauntlet"))
+
+
+def quality() -> str:
+    """Return the lines of the quality benchmark, smaller budgets first."""
+    made = sorted((name for name in names() if name.startswith("quality-")), key=lambda name: int(name.split("-")[1]))
+    return table(HEAD, [line for name in made for line in values_of(name)])
+
+
+# --- compiled runs --------------------------------------------------------------------------------------------------
+
+
+def throughput() -> str:
+    text = ""
+    for kind in ("gpu", "cpu"):
+        rows = [
+            [row["D"], row["runs"], f"{1 / row['microseconds']:.3g}", f"{row['microseconds']:.2g}"]
+            for row in values_of(f"throughput-{kind}")
+        ]
+        head = ["D", "runs at once", "million evaluations per second", "microseconds each"]
+        text += filled(f"{conditions(f'throughput-{kind}')}; `{load(f'throughput-{kind}')['command']}`:") + "\n"
+        text += table(head, rows) + "\n"
+    return text.rstrip("\n") + "\n"
+
+
+def experiment() -> str:
+    seconds = values_of("experiment")
+    return filled(
+        "The published experiment (28 problems, 25 runs, three dimensions, 1.26 billion evaluations), whole command, "
+        f"imports, tracing, store, tables and page included; {load('experiment')['machine']}: "
+        + ", ".join(f"{seconds[how]:.0f} s {how}" for how in seconds)
+        + "."
+    )
+
+
+# --- the field ------------------------------------------------------------------------------------------------------
+
+
+def field() -> dict[tuple[str, int, str], dict[str, str]]:
+    """Return the rows of our means by method, dimension and problem."""
+    with (FOLDER / "field.csv").open(encoding="utf-8") as file:
+        return {(row["method"], int(row["dimension"]), row["problem"]): row for row in csv.DictReader(file)}
+
+
+def holding(method: str, dimension: int) -> int:
+    return sum(
+        row["judged"] == row["holds"] == "True" for key, row in field().items() if key[:2] == (method, dimension)
+    )
+
+
+def preset() -> str:
+    """Return the table of the default preset beside the printed means."""
+    rows, cells = [], field()
+    for problem in dict.fromkeys(problem for _, _, problem in cells):
+        shown = []
+        for dimension in published.DIMENSIONS:
+            row = cells["pps-de", dimension, problem]
+            numbers = [f"{float(row[key]):{digits}}" for key, digits in DIGITS.items()]
+            failed = row["judged"] == "True" and row["holds"] == "False"
+            shown.append(
+                f"{numbers[0]} +- {numbers[1]}, {numbers[2]} ({numbers[3]} +- {numbers[4]})" + " **no**" * failed
+            )
+        judged = cells["pps-de", published.DIMENSIONS[0], problem]["judged"] == "True"
+        rows.append([problem + " (not judged)" * (not judged), *shown])
+    counts = ", ".join(f"{holding('pps-de', d)} at D = {d}" for d in published.DIMENSIONS)
+    return (
+        filled(f"Of the 22 judged problems hold {counts}; {load('field')['machine']}.")
+        + "\n"
+        + table(["problem", *(f"D = {d}" for d in published.DIMENSIONS)], rows)
+    )
+
+
+DIGITS = {"mean": ".4g", "std": ".2g", "feasible_share": ".0%", "printed_mean": ".3g", "printed_std": ".2g"}
+
+
+def ranks() -> str:
+    """Return the ranks of the default preset and its rivals by the rules of the competition."""
+    found = [row for row in values_of("ranks") if row["preset"] == "pps-de"]
+    cells = {(row["problems"], row["dimension"], row["algorithm"]): row for row in found}
+    methods = dict.fromkeys(method for kind, _, method in cells if kind == "all")
+    rows = []
+    for method in methods:
+        three = [cells["all", d, method] for d in published.DIMENSIONS]
+        rows.append([method, *(f"{row['by mean']}, {row['by median']}, {row['total']}" for row in three)])
+    first_two = []
+    for d in published.DIMENSIONS:
+        totals = {method: row["total"] for (kind, at, method), row in cells.items() if (kind, at) == ("judged", d)}
+        best = sorted(totals, key=lambda method: totals[method])[:2]
+        first_two.append(f"D = {d}: " + ", ".join(f"{method} {totals[method]}" for method in best))
+    head = ["by mean, by median, sum", *(f"D = {d}" for d in published.DIMENSIONS)]
+    words = f"The two smallest sums on the 22 judged problems alone: {'; '.join(first_two)}."
+    return table(head, rows) + "\n" + filled(words)
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------
+
+TEXTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "spring": ("README.md", spring),
+    "limits": ("docs/results.md", limits),
+    "rules": ("docs/rules.md", rules),
+    "evaluation": ("docs/trust.md", evaluation),
+    "gauntlet": ("docs/trust.md", the_gauntlet),
+    "busy": ("docs/asynchronous.md", busy),
+    "asynchronous": ("docs/asynchronous.md", asynchronous),
+    "scipy": ("docs/bridges.md", scipy),
+    "scale": ("docs/experiments.md", scale),
+    "scale-dask": ("docs/clusters.md", scale_dask),
+    "throughput": ("docs/performance.md", throughput),
+    "experiment": ("docs/performance.md", experiment),
+    "preset": ("docs/reproduction.md", preset),
+    "ranks": ("docs/reproduction.md", ranks),
 }
+if any(name.startswith("quality-") for name in names()):
+    TEXTS["quality"] = ("docs/choosing.md", quality)
 
 
 def marks(name: str) -> tuple[str, str]:
@@ -133,21 +303,24 @@ def marks(name: str) -> tuple[str, str]:
 
 
 def shown(name: str) -> str:
-    """Return the text between the marks of a document."""
+    """Return the text between the marks of a page."""
     begin, end = marks(name)
-    return NUMBERS[name][0].read_text(encoding="utf-8").split(begin)[1].split(end)[0]
+    return (ROOT / TEXTS[name][0]).read_text(encoding="utf-8").split(begin)[1].split(end)[0]
 
 
-def write(wanted: str) -> None:
-    """Measure, and put the text between the marks of its document; `wanted` is a name, or NAME=SOME,OTHERS."""
-    name, _, some = wanted.partition("=")
-    path, measure = NUMBERS[name]
+def write(name: str) -> None:
+    """Put a text between the marks of its page."""
+    page, text = ROOT / TEXTS[name][0], TEXTS[name][1]()
     begin, end = marks(name)
-    text = measure(some.split(",")) if some else measure()
-    before, rest = path.read_text(encoding="utf-8").split(begin)  # it may have changed meanwhile
-    path.write_text(before + begin + text + end + rest.split(end)[1], encoding="utf-8")
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    page.write_text(before + begin + text + end + rest.split(end)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or NUMBERS:
-        write(wanted)
+    if sys.argv[1:] == ["--outdated"]:
+        for name in names():
+            if changed := outdated(name):
+                print(f"{load(name)['command']}  # {', '.join(changed)}")
+    else:
+        for name in sys.argv[1:] or TEXTS:
+            write(name)

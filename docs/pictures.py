@@ -122,7 +122,7 @@ def tutorial_landscape() -> None:
     x = np.array(seen)
     axes.plot(x[:, 0], x[:, 1], ".", color=BLUE, markersize=3)
     axes.plot(*result.x[:2], "*", color="black", markersize=13)
-    axes.text(0.45, 1.2, "too little volume")
+    axes.text(0.34, 0.85, "too little volume")
     axes.text(1.55, 3.4, "too high")
     axes.set_xlim(0.3, 2.2)
     axes.set_ylim(0.3, 4)

@@ -54,5 +54,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
 
 def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = stores_none
+    if "jax" in sys.modules:  # not imported for tests that do not need it
+        compiled_programs.quicken()
     gc.freeze()
     gc.enable()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import runpy
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from ppsde import published
+from ppsde.reports.published import COLUMN_OF
 
 DOCS = Path(__file__).parent.parent / "docs"
 PROGRAM = runpy.run_path(str(DOCS / "agreement.py"))
@@ -18,6 +20,12 @@ def test_the_first_part_of_the_page_is_what_its_program_writes() -> None:
     text = (DOCS / "agreement.md").read_text(encoding="utf-8")
     part = text.split(PROGRAM["BEGIN"])[1].split(PROGRAM["END"])[0]
     assert part == "\n" + PROGRAM["part"]() + "\n"
+
+
+def test_every_method_is_compared_at_every_dimension() -> None:
+    """At D = 50 no method but the default was."""
+    rows = [line.strip("| ").split(" | ") for line in PROGRAM["results"]().splitlines() if line.startswith("| ")][2:]
+    assert {(row[0], int(row[2])) for row in rows} == set(product(COLUMN_OF, published.DIMENSIONS))
 
 
 def test_results_come_from_the_table_that_reproduce_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

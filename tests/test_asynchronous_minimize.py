@@ -23,6 +23,9 @@ from ppsde.cli import main
 from ppsde.engines.ending import FAILED, INTERRUPTED, STOPPED, TARGET, TIME_UP
 from ppsde.evaluation import EvaluationError
 
+# A function that counts or stops is wrapped on one side only.
+pytestmark = pytest.mark.filterwarnings("ignore:.*not the one that the run began with")
+
 BOX = [(-3.0, 4.0)] * 3
 posix = pytest.mark.skipif(sys.platform != "linux", reason="worker processes, looked for in /proc")
 

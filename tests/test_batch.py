@@ -26,6 +26,7 @@ C05 = get("cec2017").problem("C05", D, instance=1)
 C14 = get("cec2017").problem("C14", D, instance=1)
 LONG = {"max_evaluations": BUDGET, "record": RECORD}
 QUICK = {"max_evaluations": 3000, "record": 10}
+BY_JDE = {"method": "jde", "runs": 4, "rng": 3, **QUICK}  # the quickest to compile
 
 
 @pytest.fixture
@@ -39,6 +40,12 @@ def as_users_have_it():
 def together():
     with optimised():
         return ppsde.solve_batch([C05, C14], runs=4, rng=3, **LONG)
+
+
+@pytest.fixture(scope="module")
+def by_jde():
+    with optimised():
+        return ppsde.solve_batch(C05, **BY_JDE)
 
 
 def test_a_batch_has_a_row_per_run_and_meets_the_budget_exactly(together):
@@ -82,9 +89,18 @@ def test_a_run_is_the_same_alone_and_beside_other_problems(together, as_users_ha
         assert bits(column[0]) == bits(together[0].record[name][2]), name
 
 
-def test_minimize_and_a_study_make_the_runs_of_a_batch(together, as_users_have_it):
+def test_minimize_makes_the_runs_of_a_batch(by_jde, as_users_have_it):
+    alone = ppsde.minimize(C05, method="jde", max_evaluations=3000, rng=3, backend="jax")
+    assert bits(alone.x) == bits(by_jde.x[0]) and alone.fun == by_jde.f[0]
+
+
+@pytest.mark.slow
+def test_minimize_makes_the_runs_of_a_long_batch(together):
     alone = ppsde.minimize(C14, method="pps-de", max_evaluations=BUDGET, rng=3, backend="jax")
     assert bits(alone.x) == bits(together[1].x[0]) and alone.fun == together[1].f[0]
+
+
+def test_a_study_makes_the_runs_of_a_batch(together, as_users_have_it):
     job = a_job(settings={}, dimension=D, budget=BUDGET, record=RECORD, seed=3, engine="compiled")
     of_a_study = compiled_program(job, [C05, C14])(np.array([2]), 3, [1])[0]
     assert bits(of_a_study.x[0]) == bits(together[1].x[2])
@@ -103,14 +119,12 @@ def test_runs_that_take_several_calls_are_those_of_one_call(together, monkeypatc
         assert [bits(a.record["epsilon"]) for a in calls] == [bits(b.record["epsilon"]) for b in together]
 
 
-def test_calls_of_any_size_full_or_not_make_the_same_runs(monkeypatch, as_users_have_it):
-    quick = {"method": "jde", "runs": 4, "rng": 3, **QUICK}  # the quickest to compile
-    wide = ppsde.solve_batch(C05, **quick)
+def test_calls_of_any_size_full_or_not_make_the_same_runs(by_jde, monkeypatch, as_users_have_it):
     batch._program.cache_clear()
     monkeypatch.setattr(compiled, "IN_A_ROW", 1)  # every call is full
-    narrow = ppsde.solve_batch(C05, **quick)
-    assert bits(narrow.x) == bits(wide.x)
-    assert all(bits(column) == bits(wide.record[name]) for name, column in narrow.record.items())
+    narrow = ppsde.solve_batch(C05, **BY_JDE)
+    assert bits(narrow.x) == bits(by_jde.x)
+    assert all(bits(column) == bits(by_jde.record[name]) for name, column in narrow.record.items())
 
 
 def test_a_second_call_compiles_nothing(together, as_users_have_it):

@@ -218,3 +218,14 @@ def test_a_study_with_two_objectives_is_refused():
     study = optuna.create_study(sampler=OptunaSampler(), directions=["minimize", "maximize"])
     with pytest.raises(ValueError, match="studies with one objective; this one has 2"):
         study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 1.0), n_trials=1)
+
+
+def test_the_seed_may_be_called_rng():
+    def values(**given):
+        study = optuna.create_study(sampler=OptunaSampler("jde", **given))
+        study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=5)
+        return [trial.value for trial in study.trials]
+
+    assert values(rng=7) == values(seed=7) != values(rng=8)
+    with pytest.raises(ValueError, match="rng and seed are two words for one thing; give rng alone"):
+        OptunaSampler(rng=7, seed=7)

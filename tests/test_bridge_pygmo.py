@@ -103,3 +103,13 @@ def test_a_problem_that_raises_loses_nothing_of_the_population():
     with pytest.raises(Exception, match="the mesh collapsed"):
         pygmo.algorithm(PygmoAlgorithm(seed=1)).evolve(before)
     assert np.array_equal(before.get_x(), kept)
+
+
+def test_the_seed_may_be_called_rng():
+    def evolved(**given):
+        return PygmoAlgorithm("jde", max_evaluations=100, **given).evolve(population(pygmo.problem(pygmo.ackley(3))))
+
+    assert np.array_equal(evolved(rng=7).get_x(), evolved(seed=7).get_x())
+    assert not np.array_equal(evolved(rng=8).get_x(), evolved(rng=7).get_x())
+    with pytest.raises(ValueError, match="rng and seed are two words for one thing; give rng alone"):
+        PygmoAlgorithm(rng=7, seed=7)

@@ -163,11 +163,10 @@ def test_a_problem_without_bounds_is_not_converted():
 def test_integers_travel_to_pygmo_and_back():
     there = PygmoProblem(WHOLE)
     assert there.order.tolist() == [1, 0, 2] and there.get_nix() == 2
-    assert np.array_equal(there.get_bounds()[0], [-1, 0.2, -4])
+    assert np.array_equal(there.get_bounds(), [[-1, 1, -4], [1, 5, 4]])
     assert there.fitness([-0.3, 2.6, 1.2]).tolist() == pytest.approx([0.0, -1.7])
     pytest.importorskip("pygmo")
-    ours = ppsde.Problem(WHOLE.fun, [(0, 5), (-1, 1), (-4, 4)], integrality=WHOLE.integrality)
-    back = ppsde.from_pygmo(ppsde.to_pygmo(ours))
+    back = ppsde.from_pygmo(ppsde.to_pygmo(WHOLE))
     assert np.asarray(back.integrality).tolist() == [False, True, True]
     assert ppsde.minimize(back, max_evaluations=2000, method="jde", rng=1).x == pytest.approx(
         [-0.3, 3.0, 1.0], abs=1e-2
@@ -184,8 +183,11 @@ def test_integers_travel_to_pymoo_and_back():
     assert ppsde.minimize(back, max_evaluations=2000, method="jde", rng=1).x == pytest.approx(
         [3.0, -0.3, 1.0], abs=1e-2
     )
-    every = ppsde.to_pymoo(ppsde.Problem(lambda x: (x**2).sum(), [(0, 9)] * 2, integrality=True))
+    tried = []
+    every = ppsde.to_pymoo(ppsde.Problem(lambda x: tried.append(x) or x.sum(), [(0.5, 8.5)] * 2, integrality=True))
     assert every.vtype is int and np.all(ppsde.from_pymoo(every).integrality)
+    assert (every.xl.tolist(), every.xu.tolist()) == ([1, 1], [8, 8])
+    assert np.array_equal(tried, [[5, 5]]), "the function gets whole numbers, also to count its constraints"
 
 
 def test_choices_and_switches_of_pymoo_are_numbers_here():

@@ -141,14 +141,14 @@ def test_the_same_seed_prints_the_same_result_and_another_one_does_not(
 ) -> None:
     printed = []
     for seed in ("1", "1", "2"):
-        main(["solve", f"{disc}:problem", "--quiet", "--max-evaluations", "500", "--seed", seed])
-        printed.append(capsys.readouterr().out.partition("pps-sqp")[0])
+        main(["solve", f"{disc}:problem", "--method", "jde", "--quiet", "--max-evaluations", "500", "--seed", seed])
+        printed.append(capsys.readouterr().out.partition("jde")[0])
     assert printed[0] == printed[1] != printed[2]
 
 
 def test_a_seed_that_was_drawn_is_printed_and_repeats_the_run(disc: str, tmp_path: Path) -> None:
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    common = ["solve", f"{disc}:problem", "--quiet", "--max-evaluations", "500"]
+    common = ["solve", f"{disc}:problem", "--method", "jde", "--quiet", "--max-evaluations", "500"]
     main([*common, "--json", str(first)])
     seed = json.loads(first.read_text())["seed"]
     main([*common, "--json", str(second), "--seed", str(seed)])
@@ -164,9 +164,13 @@ def test_progress_goes_to_standard_error_and_quiet_silences_it(disc: str, capsys
 def test_no_feasible_point_is_exit_status_1_and_names_the_violated_constraint(
     disc: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert solve(f"{disc}:impossible") == exit_status.NOTHING_FEASIBLE
+    assert solve(f"{disc}:impossible", "--method", "pps-de") == exit_status.NOTHING_FEASIBLE
     text = capsys.readouterr().out
     assert "impossible: NOT FEASIBLE" in text and "violated by 1" in text
+
+
+def test_a_run_without_an_evaluation_is_not_one_in_which_all_failed(disc: str) -> None:
+    assert main(["solve", f"{disc}:problem", "--quiet", "--max-time", "1e-9"]) == exit_status.NOTHING_FEASIBLE
 
 
 @pytest.mark.parametrize("budget", ["7", "2000"])
@@ -202,7 +206,7 @@ def test_json_of_a_run_without_any_value_is_strict_too(disc: str, tmp_path: Path
 
 
 def test_a_suite_problem_is_solved_with_its_dimension_and_instance(capsys: pytest.CaptureFixture[str]) -> None:
-    assert solve("cec2017:C05", "--dimension", "2", "--instance", "3") in (0, 1)
+    assert solve("cec2017:C05", "--method", "pps-de", "--dimension", "2", "--instance", "3") in (0, 1)
     text = capsys.readouterr().out
     assert "C05 D=2" in text and "x[1]" in text and "x[2]" not in text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import compiled_programs
 import pytest
-from compiled_programs import optimised, stored_in, tidy
+from compiled_programs import QUICK, optimised, stored_in, tidy
 
 jax = pytest.importorskip("jax")
 
@@ -36,6 +36,23 @@ def test_programs_are_optimised_only_where_it_is_asked_for(tmp_path: Path) -> No
     quick.unlink()
     compiled(tmp_path)
     assert quick.exists(), "and without optimisations again"
+
+
+def test_options_that_make_xla_quick_are_those_of_programs_without_optimisations_alone() -> None:
+    from jax._src import compiler
+
+    if not hasattr(compiler.get_compile_options, "__wrapped__"):
+        pytest.skip("this version of JAX or XLA has no such options")
+
+    def options() -> dict[str, Any]:
+        return dict(compiler.get_compile_options(1, 1).env_option_overrides)
+
+    name = next(iter(QUICK))
+    assert options() == QUICK and f"--{name}=" in os.environ["XLA_FLAGS"], (
+        "the flags are for the processes started here"
+    )
+    with optimised():
+        assert options() == {} and name not in os.environ["XLA_FLAGS"]
 
 
 @pytest.mark.slow

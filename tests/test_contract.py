@@ -11,7 +11,8 @@ from ppsde.testing import CONTRACT
 
 # Whole runs are compiled here for one method of each kind; the others, 5 to 45 s each, are among the slow tests. What
 # can go wrong there is the engine's, or a step that JAX does otherwise, which another check finds for every method.
-COMPILED = ("sqp", "pps-de", "emag-es", "c2ode", "jde", "clpso")
+# Longer runs of PPS-DE, alone and beside those of another problem, are in test_batch.py.
+COMPILED = ("sqp", "jde", "clpso")
 
 
 def cases() -> Iterator[object]:

@@ -84,7 +84,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     problems = [f"{folder}/bad.py:{kind}_{k}" for kind in ("corner", "always") for k in range(len(BAD))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
-        plan = Plan(["pps-de"], problems=problems, runs=1, budget=BUDGET, seed=SEED, engine="host")
+        plan = Plan(["pps-de"], problems=problems, runs=1, budget=BUDGET, rng=SEED, engine="host")
         run(plan, folder / "study.db", progress=False)
     with Store(folder / "study.db") as store:
         found = {result.problem.partition(":")[2]: result for result in store.results()}

@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.gauntlet.__main__ import (
-    BEGIN,
-    END,
-    PAGE,
-    attempt,
-    main,
-    metered,
-    rules,
-    table,
-    verdict_on,
-    versions,
-    write,
-)
+from benchmarks.gauntlet.__main__ import attempt, keep, main, metered, table, text, verdict_on, versions
 from benchmarks.gauntlet.jobs import (
     JOBS,
     Attempt,
@@ -33,6 +21,7 @@ from benchmarks.gauntlet.jobs import (
     sphere,
 )
 from benchmarks.gauntlet.libraries import LIBRARIES
+from benchmarks.records import values_of
 
 SOURCE = Path(ppsde.__file__).parents[1]
 
@@ -43,6 +32,17 @@ LONG = ("toy-e-evaluations", "L1", "L4", "study")
 @pytest.mark.parametrize("job", [pytest.param(job, marks=[pytest.mark.slow] * (job in LONG)) for job in JOBS])
 def test_this_library_passes(job):
     verdict = verdict_on(job, "ppsde")
+    assert verdict.passed, verdict.words
+
+
+@pytest.mark.parametrize(
+    "library", ["cma", *(pytest.param(name, marks=pytest.mark.slow) for name in ("slsqp", "pygmo", "pymoo"))]
+)
+def test_a_library_called_as_its_best_user_would_solves_two_equalities(library):
+    """pycma was failed for its mean, 1e-10 outside the tolerance, while its best feasible point is fine."""
+    if versions()[library] is None:
+        pytest.skip(f"{library} is not installed")
+    verdict = verdict_on("toy-e", library)
     assert verdict.passed, verdict.words
 
 
@@ -169,17 +169,20 @@ def test_an_evaluation_is_counted_once_however_many_functions_it_calls():
     assert (meter.calls, meter.evaluations, meter.solved_after) == ({"h": 4, "f": 2}, 4, 3)
 
 
-def test_the_table_is_written_between_the_marks_of_the_page(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}old\n{END}after\n")
-    head, line = "| job | ppsde 1.0 |\n| --- | --- |\n", f"| {JOBS['bounds'].title} | pass: refused |\n"
-    write(page, head + line)
-    assert page.read_text() == f"before\n{BEGIN}{head}{line}\n{rules()}\n{END}after\n"
-    other = f"| {JOBS['raises'].title} | pass: ok |\n"
-    write(page, head + other)
-    assert page.read_text() == f"before\n{BEGIN}{head}{other}{line}\n{rules()}\n{END}after\n", "the other row stays"
-    write(page, head.replace("1.0", "2.0") + other)
-    assert line not in page.read_text(), "another table"
-    shown = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
-    for job in JOBS.values():
-        assert f"| {job.title} | pass" in shown and f"- {job.title}: {job.rule}." in shown, job.title
+def test_verdicts_are_stored_one_by_one_and_shown_as_a_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
+    keep("raises", "scipy", Verdict(False, "run lost"), "2.0")
+    keep("raises", "ppsde", Verdict(True, "ok"), "1.0")
+    keep("bounds", "ppsde", Verdict(True, "refused"), "1.0")
+    keep("bounds", "ppsde", Verdict(False, "hangs"), "1.1")
+    lines = text(values_of("gauntlet")).splitlines()
+    assert lines[0] == "| job | ppsde 1.1 | scipy DE 2.0 |"
+    assert lines[2] == f"| {JOBS['raises'].title} | pass: ok | **fail**: run lost |"
+    assert lines[3] == f"| {JOBS['bounds'].title} | **fail**: hangs | not installed |"
+    assert lines[-1] == f"- {JOBS['bounds'].title}: {JOBS['bounds'].rule}."
+
+
+def test_the_documents_have_a_verdict_for_every_job_and_this_library_passes_all():
+    verdicts = values_of("gauntlet")["verdicts"]
+    assert set(verdicts) == set(JOBS)
+    assert [job for job, by_library in verdicts.items() if not by_library["ppsde"][0]] == []

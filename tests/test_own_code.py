@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ import pytest
 import ppsde
 from ppsde.cli import main
 from ppsde.lookup import code_digest, from_file, imported_files, origin_of, place_in, roots_in
+from ppsde.parts.rules import Feasibility, ranking
 from ppsde.suites import SUITES
 
 BOUNDS = [(-5, 5)] * 2
@@ -224,11 +229,117 @@ def test_a_checkpoint_that_names_a_file_does_not_execute_it(folder: Path) -> Non
     assert not (folder / "executed").exists()
 
 
+def test_threads_that_load_a_file_at_once_get_it_whole(folder: Path) -> None:
+    Path("slow.py").write_text("import time\n\ntime.sleep(0.3)\n\n\nclass Mine:\n    pass\n")
+    begin = Barrier(4)
+
+    def load(_: int) -> Any:
+        begin.wait()
+        place = place_in("slow.py:Mine")
+        assert place is not None
+        return from_file(place)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(load, range(4)))) == 1
+
+
 # --- rules that see single constraints -------------------------------------------------------------------------------
 
 
 def with_rule() -> list[str]:
     return [name for name in ppsde.ALGORITHMS if hasattr(ppsde.ALGORITHMS[name], "rule")]
+
+
+WRONG_INSIDE = {
+    "return 1 / 0": r"rule 'Wrong' fails: ZeroDivisionError: division by zero \(line 7\)",
+    "return points.fitness": r"rule 'Wrong' fails: AttributeError: .* 'fitness' \(line 7\)",
+    "return points.f": r"its `keys` must return two arrays \(\d+,\) for \d+ points; got an array \(\d+,\)",
+    "return 0.0, points.f": r"two arrays \(\d+,\) for \d+ points; got \(float, an array \(\d+,\)\)",
+    "return None": r"two arrays \(\d+,\) for \d+ points; got NoneType",
+    "return points.f + float('nan'), points.f": "its `keys` must be numbers; one of the two is NaN for every point",
+}
+
+
+@pytest.mark.parametrize("method", ["pps-sqp", "pps-de", "jde", "shade"])
+@pytest.mark.parametrize("wrong", WRONG_INSIDE)
+def test_a_rule_that_is_wrong_inside_is_one_sentence(
+    wrong: str, method: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Wrong:\n    def keys(self, points):\n"
+    Path("wrong.py").write_text(f"{code}        {wrong}\n")
+    with pytest.raises(ValueError, match=f"^(?s:.*){WRONG_INSIDE[wrong]}$"):
+        ppsde.minimize(fun, BOUNDS, method=method, options={"rule": "wrong.py:Wrong"}, max_evaluations=400, rng=1)
+    argv = ["solve", "engineering:three-bar-truss", "--method", method, "--option", "rule=wrong.py:Wrong", "--quiet"]
+    assert main(argv) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ppsde: error: rule 'Wrong'") and error.count("\n") == 1
+
+
+WRONG_TECHNIQUES: dict[str, tuple[Any, str]] = {
+    "rule": (5, "rule 'Wrong' fails: AttributeError: 'int' object has no attribute 'keys'"),
+    "rank": (np.arange(3), r"its `rank` must return the rows 0 to \d+ in some order; got array\(\[0, 1, 2\]\)"),
+    "after": (None, "its `after` must return a technique; got NoneType"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TECHNIQUES)
+def test_a_technique_that_is_wrong_inside_is_one_sentence(name: str) -> None:
+    returned, said = WRONG_TECHNIQUES[name]
+    right: dict[str, Any] = {
+        "rule": lambda self, population, elapsed, rng: Feasibility(),
+        "rank": lambda self, rule, population, rng: np.arange(population.size),
+        "after": lambda self, population, elapsed: self,
+    }
+    common: dict[str, Any] = {"method": "jde", "max_evaluations": 300, "rng": 1}
+    assert ppsde.minimize(fun, BOUNDS, options={"rule": type("Right", (), right)()}, **common).nfev == 300
+    wrong = type("Wrong", (), {**right, name: lambda self, *_: returned})()
+    with pytest.raises(ValueError, match=said):
+        ppsde.minimize(fun, BOUNDS, options={"rule": wrong}, **common)
+
+
+WRONG_WHEN_COMPILED: dict[str, tuple[Any, str]] = {
+    "rule": (lambda self, *_: 1 / 0, r"rule 'Wrong' fails: ZeroDivisionError: division by zero \(line \d+\)"),
+    "rank": (lambda self, *_: [] if _[1].f[0] > 0 else None, r"rule 'Wrong' fails: Tracer\w+: [^\n]* \(line \d+\)"),
+    "after": (lambda self, *_: None, "rule 'Wrong': its `after` must return a technique; got NoneType"),
+    "keys": (lambda self, _: 1 / 0, r"rule 'Wrong' fails: ZeroDivisionError: division by zero \(line \d+\)"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_WHEN_COMPILED)
+def test_a_rule_that_is_wrong_inside_a_compiled_program_is_one_sentence(name: str) -> None:
+    pytest.importorskip("jax")
+    method, said = WRONG_WHEN_COMPILED[name]
+    right = {} if name == "keys" else {key: getattr(Feasible, key) for key in ("rule", "rank", "after")}
+    wrong = type("Wrong", (), {"__module__": __name__, **right, name: method})()
+    problem = ppsde.Problem(lambda x: (x**2).sum(), BOUNDS)
+    common: dict[str, Any] = {"method": "jde", "runs": 2, "max_evaluations": 300}
+    assert (ppsde.solve_batch(problem, options={"rule": Feasible()}, **common).evaluations == 300).all()
+    with pytest.raises(ValueError) as error:
+        ppsde.solve_batch(problem, options={"rule": wrong}, **common)
+    assert re.fullmatch(said, str(error.value))
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """A technique of one's own, which draws numbers."""
+
+    def rule(self, population: Any, elapsed: Any, rng: Any) -> Feasibility:
+        rng.uniform(2)
+        return Feasibility()
+
+    def rank(self, rule: Any, population: Any, rng: Any) -> Any:
+        return ranking(rule, population)
+
+    def after(self, population: Any, elapsed: Any) -> Feasible:
+        return self
+
+
+def test_a_function_that_cannot_make_its_rule_is_one_sentence() -> None:
+    def broken(xp: Any) -> Any:
+        raise RuntimeError("no rule today")
+
+    with pytest.raises(ValueError, match=r"^rule 'broken' is not possible: RuntimeError: no rule today \(line \d+\)$"):
+        ppsde.minimize(fun, BOUNDS, method="jde", options={"rule": broken})
 
 
 @pytest.mark.parametrize("method", with_rule())

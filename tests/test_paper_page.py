@@ -53,6 +53,16 @@ def test_significant_wins_from_the_printed_table() -> None:
     }
 
 
+def test_the_place_of_the_published_preset_in_our_rerun_is_stated() -> None:
+    """Among our runs of its rivals, by the rules and by aligned ranks, at every dimension."""
+    rows = [line.strip("| ").split(" | ") for line in PAPER["rerun"]().splitlines() if line.startswith("| ")][2:]
+    assert [row[:2] for row in rows] == [[kind, d] for kind in ("all 28", "22 judged") for d in ("10", "30", "50")]
+    for _, _, by_rules, place, aligned, aligned_place, _ in rows:
+        for first, stated in ((by_rules, int(place)), (aligned, int(aligned_place))):
+            names = [entry.split()[0] for entry in first.split(", ")]
+            assert stated == names.index("pps-de-published") + 1 if "pps-de-published" in names else stated > len(names)
+
+
 def test_welch_is_that_of_scipy_and_bears_no_spread() -> None:
     expected = ttest_ind_from_stats(1.0, 0.5, 25, 1.4, 0.9, 25, equal_var=False).pvalue
     assert PAPER["welch"](1.0, 1.4, 0.5, 0.9) == pytest.approx(expected)

@@ -19,15 +19,20 @@ from ppsde.algorithms.pps_sqp import (
     DOUBT,
     EARLY,
     ES,
+    KINDS,
     LEAST_TRUST,
     LOCAL,
+    NARROW,
+    NEAR,
     PPSSQP,
     Purse,
     State,
+    pulled,
 )
 from ppsde.arrays import bits
 from ppsde.engines.ending import CONVERGED
 from ppsde.parts.push_pull import Stage
+from ppsde.parts.sqp import LocalSearch
 from ppsde.population import Population, choose, evaluated, forgotten
 from ppsde.streams import NumpyStream, Tape
 from ppsde.suites import get
@@ -317,6 +322,57 @@ def test_a_rule_takes_the_place_of_push_and_pull_and_may_draw() -> None:
     ]
     assert all(result.success and result.fun == pytest.approx(problem.optimum.value, rel=1e-6) for result in found)
     assert len({result.history["evolved"].tobytes() + result.history["f"].tobytes() for result in found}) == 3
+
+
+# Push
+
+
+def beyond(x: Any) -> Population:
+    """Squares whose minimum, at 0, is infeasible."""
+    return evaluated(x, (x**2).sum(axis=1), 1.0 - x[:, :1], np.zeros((len(x), 0)), 1e-4)
+
+
+def test_a_local_search_that_pushed_is_pulled_back_from_its_end() -> None:
+    search = LocalSearch.begin(beyond(np.array([[3.0, 2.0]])), TASK, pushing=True)
+    begun = replace(search, point=beyond(np.zeros((1, 2))), over=np.True_)
+    pull = pulled(begun, TASK)
+    assert not pull.pushing and not pull.over and (pull.point.x == 0.0).all() and (pull.best.x == [3.0, 2.0]).all()
+    for other in (
+        replace(begun, over=np.False_),
+        replace(begun, pushing=np.False_),
+        replace(begun, point=search.point),
+    ):
+        assert pulled(other, TASK) is other, "still under way, no push, or a feasible end"
+
+
+def test_the_first_evolution_strategy_pushes_and_the_second_begins_where_it_ended() -> None:
+    settings, spent = PPSSQP(), np.array([4000, 500, 0])
+    state = end_of(settings.start(TASK, NumpyStream(1)), rows=beyond)
+    state = replace(state, purse=replace(state.purse, spent=spent))
+    for k in range(1, 400):
+        before = state
+        state = replace(state, purse=replace(state.purse, credit=np.array([-500.0, -500.0, 1000.0])))
+        state = end_of(settings.generation(state, TASK, NumpyStream(1, 0, k)), rows=beyond)
+        if state.cloud.count == 1:
+            assert state.cloud.pushing
+        else:
+            break
+    assert state.cloud.count == 2 and not state.cloud.pushing
+    assert abs(before.cloud.leader.x).max() < 1e-3, "it ended at the minimum without constraints"
+    assert before.cloud.leader.violation[0] > 0.0, "which it stores with its violation"
+    assert state.best.feasible[0] and state.best.f[0] >= 1.0 - 1e-9
+
+
+def test_the_best_point_is_improved_before_points_near_it_if_no_search_has_ended_there() -> None:
+    settings, d = PPSSQP(), 2
+    state = end_of(settings.start(TASK, NumpyStream(1)))
+    later = replace(state, turn=np.int64(KINDS.index(NEAR)), purse=replace(state.purse, spent=np.array([4000, 500, 0])))
+    u = np.linspace(0.2, 0.8, 3 + 2 * d)
+    kind, _, made, radius = settings._next_start(later, TASK, u)
+    assert kind == NEAR and (made == later.best.x[0]).all() and radius == NARROW
+    ended = later.visits.add(later.best.x[0], later.best.x[0], np.False_, TASK)
+    kind, _, made, radius = settings._next_start(replace(later, visits=ended), TASK, u)
+    assert kind == NEAR and (made != later.best.x[0]).any()
 
 
 # Both namespaces

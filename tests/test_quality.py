@@ -12,6 +12,7 @@ from benchmarks.quality.peers import UnitBox, solve
 from benchmarks.quality.problems import BudgetSpent, Counter, Variant, noise_of, problem_of
 from benchmarks.quality.report import Study, harm, losses_by_stopping, ranks, share, table
 from benchmarks.quality.runs import Job, run, stored
+from benchmarks.records import load
 
 SMALL = ["--only=g06|g24", "--suites=cec2006", "--budgets=20", "--seeds=1", "--workers=1", "--peers=slsqp"]
 JOB = Job("cec2006", "g06", None, None, 0.0, False, 100, "pps-de", False, 1)
@@ -100,6 +101,27 @@ def test_a_run_goes_on_where_it_stopped_and_a_damaged_last_line_is_dropped(tmp_p
         stored(path)
 
 
+def test_the_lines_of_each_budget_are_a_record(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
+    small = [
+        "--only=g24",
+        "--suites=cec2006",
+        "--budgets",
+        "20",
+        "30",
+        "--seeds=1",
+        "--workers=1",
+        "--peers",
+        "--write",
+    ]
+    assert main([*small, "--methods=jde", "-o", str(tmp_path / "runs.jsonl")]) == 0
+    shown = capsys.readouterr().out
+    for budget in ("20", "30"):
+        record = load(f"quality-{budget}")
+        assert [line[:4] for line in record["values"]] == [["cec2006", f"{budget} D", "jde", "1"]]
+        assert "| ".join(record["values"][0]).replace("| ", " | ") in shown and list(record["methods"]) == ["jde"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -114,6 +136,7 @@ def test_a_run_goes_on_where_it_stopped_and_a_damaged_last_line_is_dropped(tmp_p
         (["--methods", "--peers"], "nothing to run"),
         (["--staircase", "--suites", "cec2017"], "best known values"),
         (["--report"], "has none of these runs"),
+        (["--write", "--noise=1e-6"], "write must not be given with noise or staircase"),
     ],
 )
 def test_a_wrong_name_is_an_error_of_one_line(arguments, words, tmp_path, capsys):

@@ -19,6 +19,7 @@ from scipy.optimize import NonlinearConstraint
 import ppsde
 from ppsde import CheckpointError
 from ppsde.checkpoints import state_file
+from ppsde.checkpoints.checkpoint import CheckpointWarning
 
 BOX = [(-3.0, 5.0)] * 3
 
@@ -44,6 +45,7 @@ class Counted:
 
     def __init__(self, fun: Callable[[Any], Any] = fun, stop: int = 0, error: type[BaseException] = KeyboardInterrupt):
         self.fun, self.stop, self.error = fun, stop, error
+        self.__wrapped__ = fun  # it is the same function
         self.points: list[bytes] = []
 
     def __call__(self, x: np.ndarray) -> Any:
@@ -156,7 +158,8 @@ def test_constraints_of_scipy_are_given_again_and_keep_their_names(path: Path) -
     common = {"constraints": limits, "method": "pps-de", "max_evaluations": 500, "rng": 3}
     unbroken = ppsde.minimize(objective, BOX, **common)
     ppsde.minimize(objective, BOX, **common, callback=stop_after(200), checkpoint=path)
-    with pytest.raises(CheckpointError, match=r"another function, it seems: .* 1 inequalities and 1 equalities"):
+    another = r"another function, it seems: .* 1 inequalities and 1 equalities"
+    with pytest.raises(CheckpointError, match=another), pytest.warns(CheckpointWarning):
         ppsde.resume(path, objective)
     assert digest(ppsde.resume(path, objective, constraints=limits)) == digest(unbroken)
     again = ppsde.resume(path, objective, constraints=limits)  # over: the constraints are not called any more
@@ -225,7 +228,7 @@ def test_a_mistake_on_resuming_leaves_everything_where_it_was(path: Path) -> Non
     before = path.read_bytes()
     with pytest.raises(ValueError, match="callable"):
         ppsde.resume(path, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="real numbers"):
+    with pytest.raises(ValueError, match="real numbers"), pytest.warns(CheckpointWarning):
         ppsde.resume(path, lambda x: "nonsense")
     assert path.read_bytes() == before
     assert digest(ppsde.resume(path, fun)) == digest(
@@ -287,6 +290,7 @@ print(json.dumps({"status": result.status, "calls": calls}))
 """
 
 
+@pytest.mark.filterwarnings("ignore:.*not the one that the run began with")  # it is written twice
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_checkpoint_with_all_that_was_evaluated(number: signal.Signals, path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPT, str(path)]
@@ -381,3 +385,58 @@ def test_a_resumed_checkpoint_that_is_damaged_says_so(path: Path) -> None:
     journal.write_bytes(journal.read_bytes()[:8] + b"garbage")  # which costs repeated evaluations at most
     unbroken = ppsde.minimize(fun, BOX, method="pps-de", max_evaluations=300, rng=3)
     assert digest(ppsde.resume(path, fun)) == digest(unbroken)
+
+
+def shifted(by: float) -> Callable[[np.ndarray], float]:
+    return lambda x: float(((x - by) ** 2).sum())
+
+
+def stopped_early(fun: Callable[..., Any], path: Path, **given: Any) -> None:
+    box = [(-5.0, 5.0)] * 2
+    ppsde.minimize(fun, box, max_evaluations=200, rng=1, checkpoint=path, callback=lambda it: it.nfev > 40, **given)
+
+
+def test_another_function_of_the_same_form_is_noticed(path: Path) -> None:
+    stopped_early(shifted(1.0), path)
+    with pytest.warns(CheckpointWarning, match="not the one that the run began with"):
+        ppsde.resume(path, lambda x: float(((x + 2) ** 2).sum()) ** 2)
+
+
+@pytest.mark.parametrize("by", [1.0, 3.0])
+def test_a_number_that_a_function_uses_is_part_of_it(by: float, path: Path) -> None:
+    stopped_early(shifted(1.0), path)
+    if by == 1.0:
+        ppsde.resume(path, shifted(by))  # a warning is an error here
+    else:
+        with pytest.warns(CheckpointWarning):
+            ppsde.resume(path, shifted(by))
+
+
+def test_another_argument_or_constraint_is_noticed(path: Path) -> None:
+    def fun(x: np.ndarray, a: np.ndarray) -> float:
+        return float(((x - a) ** 2).sum())
+
+    def limit(at: float) -> NonlinearConstraint:
+        return NonlinearConstraint(lambda x: x[0] + at, -np.inf, 0)
+
+    stopped_early(fun, path, args=(np.zeros(2),), constraints=limit(0.0))
+    copy = path.read_bytes()
+    ppsde.resume(path, fun, args=(np.zeros(2),), constraints=limit(0.0))
+    for a, at in ((1.0, 0.0), (0.0, 1.0)):
+        path.write_bytes(copy)
+        with pytest.warns(CheckpointWarning):
+            ppsde.resume(path, fun, args=(np.full(2, a),), constraints=limit(at))
+
+
+def test_a_function_that_counts_or_notes_is_the_same_one(path: Path) -> None:
+    count, noted = 0, []
+
+    def fun(x: np.ndarray) -> float:
+        nonlocal count
+        count += 1
+        noted.append(x)
+        return float((x**2).sum())
+
+    stopped_early(fun, path)
+    ppsde.resume(path, fun)
+    assert count == len(noted) == 200

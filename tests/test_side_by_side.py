@@ -10,8 +10,12 @@ import pytest
 
 import ppsde
 from ppsde import batch
+from ppsde.algorithm import Task
 from ppsde.arrays import bits
 from ppsde.engines import compiled
+from ppsde.engines.tracing import Widened
+from ppsde.population import evaluated
+from ppsde.streams import JaxStream, root_key
 from ppsde.suites import get
 
 jax = pytest.importorskip("jax")
@@ -92,3 +96,34 @@ def test_a_run_has_the_same_bits_whatever_runs_are_beside_it(aside: None) -> Non
         for name, column in one.record.items():
             assert bits(column[0]) == bits(other.record[name][2]), name
     assert len({bits(row) for row in many[0].x}) == 9, "runs of a batch must differ"
+
+
+@pytest.mark.parametrize("method", ["sass", "enmode"])
+def test_columns_added_for_another_problem_do_not_count(method: str) -> None:
+    """These two divide by the number of constraints, or begin with the easier half of them."""
+    problem, none = PROBLEMS[2], jax.numpy.zeros
+    with compiled.float64():
+        box = jax.numpy.asarray(problem.lower), jax.numpy.asarray(problem.upper)
+
+        def first_state(task: Task, p: int, q: int) -> Any:
+            """The first state, with so many columns added to g and h."""
+            coroutine = ppsde.ALGORITHMS[method].start(task, JaxStream(root_key(1)))
+            x = next(coroutine)
+            f, g, h = compiled.traced_values(problem, x)
+            counts.append((g.shape[1], h.shape[1]))
+            g, h = (jax.numpy.concatenate([c, none((len(x), n))], axis=1) for c, n in ((g, p), (h, q)))
+            with pytest.raises(StopIteration) as end:
+                coroutine.send(evaluated(x, f, g, h, problem.tolerance))
+            return end.value.value
+
+        counts: list[tuple[int, int]] = []
+        alone = first_state(Task(*box, 1000), 0, 0)
+        beside = first_state(Widened(*box, 1000, counts=jax.numpy.asarray(counts[0])), 3, 2)
+        if method == "sass":
+            assert beside.level.start == alone.level.start > 0
+        else:
+            (p, q), easy = counts[0], np.asarray(beside.easy.counts)
+            assert not easy[p : p + 3].any() and not easy[p + 3 + q :].any()
+            assert (
+                np.delete(easy, [*range(p, p + 3), *range(p + 3 + q, p + q + 5)]).tolist() == alone.easy.counts.tolist()
+            )

@@ -50,8 +50,11 @@ def two_equalities(x):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_better_of_two_feasible_branches_is_found(seed, method):
-    result = ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, method=method, vectorized=True, rng=seed)
-    assert result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
+    def found(result):
+        return result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
+
+    common = {"method": method, "vectorized": True, "callback": stop_when(found)}
+    assert found(ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, rng=seed, **common))
 
 
 @pytest.mark.parametrize("method", METHODS)

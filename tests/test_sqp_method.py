@@ -120,3 +120,17 @@ def test_bits_do_not_depend_on_workers() -> None:
 def test_settings_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         MultistartSQP(**options)
+
+
+@pytest.mark.parametrize("method", ["sqp", "pps-sqp"])
+def test_a_first_point_without_values_is_left(method: str) -> None:
+    points = []
+
+    def fun(x):
+        points.append(x.tobytes())
+        if x[0] == 0.5:
+            raise RuntimeError("no value there")
+        return float(x @ x)
+
+    result = ppsde.minimize(fun, [(-1, 1)] * 2, method=method, max_evaluations=60, rng=1, x0=[0.5, 0.5])
+    assert result.success and result.n_failed == 1 and len(set(points)) == len(points)

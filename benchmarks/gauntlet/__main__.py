@@ -1,4 +1,8 @@
-"""Run the jobs of the gauntlet and print the table of verdicts; the exit status is 1 if this library fails a job."""
+"""Run the jobs of the gauntlet and print the table of verdicts; the exit status is 1 if this library fails a job.
+
+With --write each verdict goes to the record `gauntlet` as soon as it is known; verdicts that are not asked for stay.
+`python docs/measured.py` puts the table of all of them into docs/trust.md.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from ..records import save, values_of
 from .jobs import JOBS, LEAKED, Answer, Attempt, Counted, Meter, NotOffered, Task, Verdict
 from .libraries import LIBRARIES
 
-OURS = "ppsde"
+OURS, METHOD = "ppsde", "pps-sqp"
 ROOT = Path(__file__).parents[2]  # the folder that `benchmarks` is imported from
 LONGEST = 120  # characters of a cell of the table
-PAGE = ROOT / "docs" / "trust.md"
-BEGIN, END = "<!-- python -m benchmarks.gauntlet --write -->\n", "<!-- end of the gauntlet -->\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,11 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--library", action="append", choices=tuple(LIBRARIES), help="this one only; may be repeated")
     parser.add_argument("--job", action="append", choices=tuple(JOBS), help="this one only; may be repeated")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies the time limits (default %(default)g)")
-    parser.add_argument(
-        "--write",
-        action="store_true",
-        help="write the table into docs/trust.md; with --job, these rows of it",
-    )
+    parser.add_argument("--write", action="store_true", help="store the verdicts in the record of the documents")
     parser.add_argument("--run", nargs=3, metavar=("JOB", "LIBRARY", "SEED"), help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.run:
@@ -47,11 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found_versions = {name: version for name, version in versions().items() if name in wanted}
     jobs = asked.job or list(JOBS)
     installed = [name for name, version in found_versions.items() if version]
-    found = verdicts(installed, jobs, asked.patience, _print_verdict)
-    rows = table(found, found_versions, jobs)
-    print(f"{rows}\n\n{rules(jobs)}")
-    if asked.write:
-        write(PAGE, rows)
+
+    def after(job: str, library: str, verdict: Verdict) -> None:
+        _print_verdict(job, library, verdict)
+        if asked.write:
+            keep(job, library, verdict, found_versions[library])
+
+    found = verdicts(installed, jobs, asked.patience, after)
+    print(f"{table(found, found_versions, jobs)}\n\n{rules(jobs)}")
     return int(any(not found[job, OURS].passed for job in jobs if (job, OURS) in found))
 
 
@@ -201,18 +203,24 @@ def rules(jobs: Sequence[str] = tuple(JOBS)) -> str:
     return "\n".join(f"- {JOBS[job].title}: {JOBS[job].rule}." for job in jobs)
 
 
-def write(page: Path, rows: str) -> None:
-    """Put the rows of a table, and the rules of all jobs, between the marks of a page; other rows stay.
+def keep(job: str, library: str, verdict: Verdict, version: str | None) -> None:
+    """Put a verdict into the record."""
+    values = values_of("gauntlet") or {"versions": {}, "verdicts": {}}
+    values["versions"][library] = version
+    values["verdicts"].setdefault(job, {})[library] = [verdict.passed, verdict.words]
+    save("gauntlet", values, command="python -m benchmarks.gauntlet --patience 2 --write", methods=[METHOD])
 
-    A table with other columns replaces the one that is there.
-    """
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    there, after = rest.split(END)
-    old, new = ({line.split(" | ")[0]: line for line in text.splitlines()} for text in (there, rows))
-    kept = old if rows.splitlines()[0] in old.values() else {}
-    shown = [line for job in JOBS.values() if (line := new.get(f"| {job.title}") or kept.get(f"| {job.title}"))]
-    text = "\n".join([*rows.splitlines()[:2], *shown, "", rules()])
-    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
+
+def text(values: Mapping[str, Any]) -> str:
+    """Return the table and the rules of a record."""
+    found = {
+        (job, library): Verdict(*verdict)
+        for job, by_library in values["verdicts"].items()
+        for library, verdict in by_library.items()
+    }
+    jobs = [job for job in JOBS if job in values["verdicts"]]
+    versions = {library: values["versions"][library] for library in LIBRARIES if library in values["versions"]}
+    return f"{table(found, versions, jobs)}\n\n{rules(jobs)}\n"
 
 
 def _cell(verdict: Verdict | None) -> str:

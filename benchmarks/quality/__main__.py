@@ -15,8 +15,9 @@ from typing import NoReturn
 
 import ppsde
 
+from ..records import save
 from .peers import PEERS
-from .report import Study, draw, harm_table, losses_table, medians_table, stopping_table, table
+from .report import HEAD, Study, draw, harm_table, lines_of, losses_table, medians_table, stopping_table, table
 from .runs import Job, complete, method_of, stored
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -88,6 +89,7 @@ def parser() -> Parser:
     add("--report", action="store_true", help="run nothing; report the runs of this command that are stored")
     add("--table", type=Path, metavar="FILE", help="write the tables to this file too")
     add("--figure", type=Path, metavar="FILE", help="draw shares over budgets, as .svg, .pdf or .png")
+    add("--write", action="store_true", help="store the lines of each budget in a record of the documents")
     add("--medians", action="store_true", help="add a table of the median errors per problem")
     add("--losses", action="append", default=[], metavar="NAME", help="list where this solver fails; may be repeated")
     return made
@@ -98,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = asked_by.parse_args(arguments)
     try:
         jobs = jobs_of(asked)
+        if asked.write and (asked.noise or asked.staircase):
+            raise ValueError("write must not be given with noise or staircase: the documents show runs without them")
         check_outputs(asked, jobs)
         if asked.report:
             found = stored(asked.output)
@@ -122,6 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if asked.table:
         asked.table.write_text(text + "\n")
+    if asked.write:
+        command = " ".join(["python -m benchmarks.quality", *(sys.argv[1:] if arguments is None else arguments)])
+        methods = dict.fromkeys(name.partition(":")[0] for name in asked.methods)
+        for multiple in study.multiples:
+            lines = [line[: len(HEAD)] for line in lines_of(study) if line[1] == f"{multiple} D"]
+            save(f"quality-{multiple}", lines, command=command, methods=methods)
     if asked.figure:
         draw(study, asked.figure)
     return 0

@@ -153,10 +153,17 @@ def _worse(study: Study, job: Job, other: Job) -> bool:
 # --- tables in Markdown ---------------------------------------------------------------------------------------------
 
 
+HEAD = ("problems", "budget", "solver", "runs", "% feasible", *(f"% <= {level:.0e}" for level in LEVELS), "rank")
+
+
 def table(study: Study) -> str:
     """Return the table of shares and ranks, a line for each suite, budget and solver, and remarks below it."""
-    head = ["problems", "budget", "solver", "runs", "% feasible", *(f"% <= {level:.0e}" for level in LEVELS)]
-    head += ["rank", "median violation", "% used", "us per evaluation"]
+    head = [*HEAD, "median violation", "% used", "us per evaluation"]
+    return "\n".join([markdown(head, lines_of(study)), *_remarks(study)])
+
+
+def lines_of(study: Study) -> list[list[str]]:
+    """Return the lines of the table."""
     lines = []
     for section, jobs in study.sections().items():
         for multiple in study.multiples:
@@ -177,7 +184,7 @@ def table(study: Study) -> str:
                         f"{1e6 * np.median([row['seconds'] / max(1, row['evaluations']) for row in rows]):.1f}",
                     ]
                 )
-    return "\n".join([markdown(head, lines), *_remarks(study)])
+    return lines
 
 
 def _remarks(study: Study) -> list[str]:

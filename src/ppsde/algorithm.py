@@ -13,7 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from .arrays import Array
+from .arrays import Array, namespace
 from .population import TOLERANCE, Population
 from .streams import Stream
 
@@ -35,6 +35,10 @@ class Task:
     def dimension(self) -> int:
         """Number of variables."""
         return int(self.lower.shape[0])
+
+    def real(self, points: Population) -> Array:
+        """Whether each column of g, then of h, is a constraint (m,); a compiled program may have added columns of 0."""
+        return namespace(points.f).ones(points.g.shape[1] + points.h.shape[1], dtype=bool)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import Field, field, fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,14 @@ def gather(table: Array, rows: Array) -> Array:
 def one_of_each(columns: Array, d: int) -> Array:
     """Whether each component (m, d) is the one that `columns` (m,) says, -1 for none."""
     if type(columns) is _NDARRAY:  # NumPy reads rows of a table twice as fast as it compares
-        return np.eye(d + 1, d, dtype=bool).take(columns, axis=0)
+        return _units(d).take(columns, axis=0)
     return namespace(columns).arange(d) == columns[:, None]
+
+
+@lru_cache(maxsize=64)
+def _units(d: int) -> np.ndarray:
+    """Rows (d + 1, d) in each of which one component holds, none in the last."""
+    return np.eye(d + 1, d, dtype=bool)
 
 
 def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
@@ -92,6 +99,16 @@ def once(*values: Array) -> tuple[Array, ...]:
     import jax
 
     return tuple(jax.lax.optimization_barrier(values))
+
+
+def if_needed(needed: Array, compute: Callable[[], Array], otherwise: Array) -> Array:
+    """`compute()` if a single condition holds, else an array like it, at no cost where no run of a batch needs it."""
+    if namespace(otherwise) is np:
+        return compute() if needed else otherwise
+    import jax
+
+    # Not a conditional: in a batch, both branches of one would be computed.
+    return jax.lax.fori_loop(0, jax.numpy.where(needed, 1, 0), lambda k, value: compute(), otherwise)
 
 
 def repeated(count: int, step: Callable[[Any, Array], Array], start: Array) -> Array:

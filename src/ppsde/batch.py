@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from .algorithms import label_of
-from .checks import check_int
+from .checks import check_int, takes_seed
 from .engines.compiled import device_of, why_not_traceable
 from .engines.drive import drive
 from .engines.ending import Endings
@@ -87,7 +87,6 @@ def solve_batch(
     target: float | None = ...,
     tol: float | None = ...,
     rng: int | None = ...,
-    seed: int | None = ...,
     record: int = ...,
     device: Any = ...,
     options: dict[str, Any] | None = ...,
@@ -102,11 +101,11 @@ def solve_batch(
     target: float | None = ...,
     tol: float | None = ...,
     rng: int | None = ...,
-    seed: int | None = ...,
     record: int = ...,
     device: Any = ...,
     options: dict[str, Any] | None = ...,
 ) -> list[BatchResult]: ...
+@takes_seed
 def solve_batch(
     problem: Problem | Sequence[Problem],
     *,
@@ -116,7 +115,6 @@ def solve_batch(
     target: float | None = None,
     tol: float | None = None,
     rng: int | None = None,
-    seed: int | None = None,
     record: int = 200,
     device: Any = None,
     options: dict[str, Any] | None = None,
@@ -142,8 +140,6 @@ def solve_batch(
         As for `minimize`.
     rng : int, optional
         Seed of the batch, 0 by default; seed and run number together determine the random numbers of a run.
-    seed : int, optional
-        The old word for `rng`.
     record : int
         Number of rows recorded along each run.
     device : a jax device, or 'cpu' or 'gpu', optional
@@ -165,11 +161,6 @@ def solve_batch(
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     numbers = _run_numbers(runs)
-    if seed is not None:
-        if rng is not None:
-            raise ValueError("rng and seed are two words for one thing; give rng alone")
-        warnings.warn("solve_batch(seed=) is called rng, as everywhere", DeprecationWarning, stacklevel=2)
-        rng = seed
     seed, record = _checked(problems, 0 if rng is None else rng, record)
     requests = [Request(p, method, options, max_evaluations, seed, target=target, tol=tol) for p in problems]
     algorithm, budget, chosen = requests[0].algorithm(), requests[0].budget, device_of(device)

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import typing
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+P = typing.ParamSpec("P")
+R = typing.TypeVar("R")
+
+
+def takes_seed(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function with an argument `rng` so that it takes `seed`, the old word for it, with a warning."""
+    name = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def called(*args: P.args, **given: P.kwargs) -> R:
+        if "seed" in given:
+            given["rng"] = either(given.get("rng"), given.pop("seed"))
+            warnings.warn(f"{name}(seed=) is called rng, as everywhere", DeprecationWarning, stacklevel=2)
+        return function(*args, **given)
+
+    return called
+
+
+def either(rng: Any, seed: Any) -> Any:
+    """Return the one of two arguments for one thing that was given."""
+    if rng is not None and seed is not None:
+        raise ValueError("rng and seed are two words for one thing; give rng alone")
+    return seed if rng is None else rng
 
 
 def check_int(name: str, value: Any, least: int, *, numpy: bool = True) -> int:
@@ -78,10 +105,18 @@ def shortened(value: Any, letters: int = 200) -> str:
 
 def check_choices(settings: Any) -> None:
     """Raise ValueError unless every setting declared as a `Literal` is one of its choices."""
-    for name, kind in typing.get_type_hints(type(settings)).items():
+    kind: Any = type(settings)  # mypy does not take a class for hashable
+    for name, choices in _choices(kind).items():
         value = getattr(settings, name)
-        if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, typing.get_args(kind)))}; got {value!r}")
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+
+
+@functools.lru_cache(maxsize=256)
+def _choices(kind: type) -> dict[str, tuple[Any, ...]]:
+    """Return the choices of each setting that a class declares as a `Literal`; resolving its hints takes long."""
+    hints = typing.get_type_hints(kind).items()
+    return {name: typing.get_args(hint) for name, hint in hints if typing.get_origin(hint) is typing.Literal}
 
 
 def check_range(settings: Any, low: float, high: float, *names: str) -> None:

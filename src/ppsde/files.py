@@ -7,8 +7,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ KINDS = {
     "json": rb'\A\{\n "(ppsde": |version": .*"info": "ppsde )',
     "dat": rb"\Aevaluations raw_y violation\n",
     "txt": rb"\A[0-9]+( (nan|-?inf|[0-9.e+-]+))+\n",
-    # The first columns of our tables.
-    "csv": rb'\A(problem|algorithm|method|test|first|evaluations per variable|"budget used, %"),',
+    # The first columns of our tables, and the titles of competitions.
+    "csv": rb'\A((problem|algorithm|method|test|first|evaluations per variable|"budget used, %"),|'
+    rb'"The CEC 20[0-9]{2} competition on [a-z -]+, rerun"\n)',
 }
 
 
@@ -75,10 +76,10 @@ def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) 
 
     They are written under another name in the same folder, synchronised to the disk, and then renamed.
     """
-    path = _real(path)
+    given, path = path, _real(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{SUFFIX}")
     try:
-        with unfinished.open("xb") as file:
+        with errors_name(given), unfinished.open("xb") as file:
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
@@ -86,13 +87,25 @@ def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) 
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             if sync:
                 os.fsync(file.fileno())
-        unfinished.replace(path)
+        with errors_name(given):
+            unfinished.replace(path)
     except BaseException:
         with suppress(OSError):
             unfinished.unlink()
         raise
     if sync:
         _bring_to_disk(path.parent)
+
+
+@contextmanager
+def errors_name(path: Path) -> Iterator[None]:
+    """Make an `OSError` inside the block that names a file name this path, not a file of ours beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def sweep(path: Path, beginning: bytes) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import sys
 import sysconfig
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 MOST_NAMES = 40  # listed in an error message
 _KEPT = "_ppsde_file_"  # begins the names of modules made from files that stay loaded
+_loading = threading.RLock()  # so that no thread gets a file that another has executed half
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
@@ -254,11 +256,12 @@ def from_file(place: Place) -> Any:
     _check_file(place.path)
     key = hashlib.sha256(str(path).encode() + b"\0" + path.read_bytes()).hexdigest()[:16]
     name = f"{_KEPT}{path.stem}_{key}"
-    if name not in sys.modules:
-        with importable(path.parent):
-            execute(path, name, place.path)
-        if str(path.parent) not in sys.path:
-            sys.path.append(str(path.parent))
+    with _loading:
+        if name not in sys.modules:
+            with importable(path.parent):
+                execute(path, name, place.path)
+            if str(path.parent) not in sys.path:
+                sys.path.append(str(path.parent))
     return _named(sys.modules[name], place.name, str(place.path))
 
 
@@ -306,11 +309,12 @@ def _named(module: ModuleType, name: str, where: str) -> Any:
 
 
 def in_words(error: BaseException, path: Path | None = None) -> str:
-    """Return the error and, where known, the line of the file it came from."""
+    """Return the error, its first line, and, where known, the line of the file it came from."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if path is not None and Path(frame.filename) == path]
     where = f" (line {lines[-1]})" if lines else ""
-    return f"{type(error).__name__}: {error}{where}"
+    said, _, _ = str(error).partition("\n")  # those of JAX are a page
+    return f"{type(error).__name__}: {said}{where}"
 
 
 # --- where an object comes from ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .algorithms import DEFAULT
-from .checkpoints.checkpoint import Checkpoint
+from .checkpoints.checkpoint import Checkpoint, CheckpointWarning
 from .checkpoints.state_file import CheckpointError, naming
+from .checks import takes_seed
 from .engines.drive import drive
 from .engines.run import Run
 from .engines.searches import Searches
@@ -31,6 +33,7 @@ BACKENDS = ("auto", "numpy", "jax")
 RECORD = 200  # rows of the history of a compiled run
 
 
+@takes_seed
 def minimize(
     fun: Callable[..., Any] | Problem,
     bounds: Any = None,
@@ -249,7 +252,8 @@ def resume(
     path : path-like
         The checkpoint. It is updated, so that the run can be interrupted and resumed any number of times.
     fun : callable or Problem
-        The same as for `minimize`: a checkpoint contains no code.
+        The same as for `minimize`: a checkpoint contains no code. If its code, or a number that it uses, has changed,
+        a `CheckpointWarning` says so.
     constraints, args : optional
         The same as for `minimize`.
     method, options : optional
@@ -294,6 +298,7 @@ def resume(
                 costs = Costs.checked(stored.costs)
             except (TypeError, ValueError) as error:
                 raise CheckpointError(f"its counters are not possible: {type(error).__name__}: {error}") from None
+        _warn_of_another(Path(path), stored.about.get("code"), request.code)
         return _search(
             request,
             stored.run,
@@ -303,6 +308,17 @@ def resume(
             lambda: nullcontext(stored.checkpoint),
             costs,
             stored.failures,
+        )
+
+
+def _warn_of_another(path: Path, before: str | None, now: str) -> None:
+    """Warn if the code of a function differs from before, where both were compiled by one version of Python."""
+    if before is not None and before != now and before.partition(" ")[0] == now.partition(" ")[0]:
+        warnings.warn(
+            f"{path}: the function is not the one that the run began with: its code, or a number that it uses, has "
+            "changed. The values found before stay as they are; if they would be others now, start a new run",
+            CheckpointWarning,
+            stacklevel=3,
         )
 
 

@@ -14,7 +14,7 @@ from .algorithms import DEFAULT
 from .checkpoints import state_file
 from .checkpoints.state_file import CheckpointError
 from .checkpoints.state_tree import described_searches, restored_searches
-from .checks import check_int
+from .checks import check_int, takes_seed
 from .engines.run import Run
 from .engines.searches import Searches
 from .population import TOLERANCE, evaluated
@@ -77,6 +77,7 @@ class Optimizer:
     1.0 True
     """
 
+    @takes_seed
     def __init__(
         self,
         bounds: Any,

@@ -131,7 +131,8 @@ class Problem:
         True or 1 where the search uses the logarithm of a variable; its bounds must be positive.
     choices : mapping, or sequence of d entries, optional
         The allowed values of variables, by name or place, such as `{2: [1, 2, 5, 10]}`; None in a sequence for others.
-        If they are texts, they are categories: `fun` gets the place of the category in the list, counted from 0.
+        All are numbers or all are texts. Texts are categories: `fun` gets the place of the category in the list,
+        counted from 0.
     variable_names : sequence of str, optional
     args : tuple
         Further arguments of `fun`.
@@ -184,6 +185,7 @@ class Problem:
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}")
         names = _texts("variable_names", self.variable_names)
+        _texts("constraint_names", self.constraint_names)
         choices = _choices_by_place(self.choices, self.bounds, names)
         lower, upper = box(_bounds_with_choices(self.bounds, choices))
         if names is not None and (len(names) != len(lower) or len(set(names)) < len(names)):
@@ -460,6 +462,9 @@ def _texts(name: str, given: Any) -> tuple[str, ...] | None:
         return None
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         raise ValueError(f"{name} must be a sequence of names; got {given!r}")
+    for each in given:
+        if not isinstance(each, str):
+            raise ValueError(f"{name} must be texts; got {each!r}")
     return tuple(map(str, given))
 
 
@@ -515,9 +520,11 @@ def _allowed(
             if not np.isfinite(numbers).all() or not ((numbers >= lower[j]) & (numbers <= upper[j])).all():
                 raise ValueError(f"choices of variable {j} must be finite and inside its bounds; got {values}")
             found[j] = numbers
-        else:
+        elif all(isinstance(value, str) for value in values):
             labels[j] = tuple(map(str, values))
             found[j] = np.arange(float(len(values)))
+        else:
+            raise ValueError(f"choices of variable {j} must be all numbers or all texts; got {values}")
     return tuple(found), labels
 
 

@@ -12,8 +12,10 @@ import numpy as np
 from .algorithm import Converging, Task
 from .algorithms import label_of, make
 from .arrays import bits
+from .checkpoints.function_digest import function_digest
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int, check_target
+from .constraints import as_list
 from .engines.run import Run
 from .engines.searches import Searches
 from .evaluation.evaluate import NO_LIMITS, Limits
@@ -156,7 +158,14 @@ class Request:
             "on_failure": self.limits.on_failure,
             "eval_timeout": self.limits.eval_timeout,
             "eval_memory": self.limits.eval_memory,
+            "code": self.code,
         }
+
+    @property
+    def code(self) -> str:
+        """A text that differs between functions whose code, or the numbers that it uses, differ."""
+        constraints = [vars(one) if hasattr(one, "__dict__") else one for one in as_list(self.problem.constraints)]
+        return function_digest(self.problem.fun, constraints, self.problem.args)
 
     @classmethod
     def restored(
@@ -339,7 +348,9 @@ def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
         "on_failure": lambda value: True,
         "eval_timeout": lambda value: True,
         "eval_memory": lambda value: True,
+        "code": lambda value: value is None or type(value) is str,
     }
+    content = {"code": None, **content}  # not in files of 0.1
     if set(content) != set(sound):
         raise ValueError(f"it has {ascii(sorted(content))[:200]}")
     for name, holds in sound.items():

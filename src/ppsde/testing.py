@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,6 +83,22 @@ def _finish(run: Run, values: Callable[[np.ndarray], FGH]) -> Run:
     return run
 
 
+def _whole_run(algorithm: Any, problem: str) -> tuple[Run, np.ndarray]:
+    """Return a run of 2000 evaluations and the points that it asked for."""
+    return _stored_run(algorithm, problem)
+
+
+@lru_cache(maxsize=len(PROBLEMS))  # several checks, one after another, look at the same runs
+def _stored_run(algorithm: Any, problem: str) -> tuple[Run, np.ndarray]:
+    asked: list[np.ndarray] = []
+
+    def values(x: np.ndarray) -> Any:
+        asked.append(x)
+        return PROBLEMS[problem](x)
+
+    return _finish(_run(algorithm, 2000), values), np.concatenate(asked)
+
+
 def _leaves(tree: Any, path: str = "state") -> Iterator[tuple[str, Any]]:
     if is_dataclass(tree):
         for field in fields(tree):
@@ -109,15 +125,8 @@ def _assert_same_bits(first: Any, second: Any) -> None:
 
 def check_stays_in_the_box(algorithm: Algorithm) -> None:
     """The algorithm asks for no point outside the bounds."""
-    for name, values in PROBLEMS.items():
-        asked: list[np.ndarray] = []
-
-        def seen(x: np.ndarray, values: Callable[..., FGH] = values, asked: list[np.ndarray] = asked) -> FGH:
-            asked.append(x)
-            return values(x)
-
-        _finish(_run(algorithm, 2000), seen)
-        x = np.concatenate(asked)
+    for name in PROBLEMS:
+        _, x = _whole_run(algorithm, name)
         assert np.all((x >= LOWER) & (x <= UPPER)), f"{name}: asked for a point outside the box"
 
 
@@ -137,9 +146,10 @@ def check_meets_the_budget_exactly(algorithm: Algorithm) -> None:
 
 def check_same_seed_gives_the_same_bits(algorithm: Algorithm) -> None:
     """Two runs with one seed are the same, bit for bit; one with another seed differs."""
-    first, again = (_finish(_run(algorithm, 1500), inequalities) for _ in range(2))
+    first, _ = _whole_run(algorithm, "inequalities")
+    again = _finish(_run(algorithm, 2000), inequalities)
     _assert_same_bits(first.state, again.state)
-    other = _finish(_run(algorithm, 1500, seed=2), inequalities)
+    other = _finish(_run(algorithm, 2000, seed=2), inequalities)
     assert bits(_points(other)) != bits(_points(first)), "another seed gave the same points"
 
 
@@ -203,8 +213,8 @@ def check_ask_and_tell_equals_minimize(algorithm: Algorithm) -> None:
 
 def check_the_best_never_worsens(algorithm: Algorithm) -> None:
     """Along the history, the best point never becomes worse."""
-    for name, values in PROBLEMS.items():
-        history = _finish(_run(algorithm, 2000), values).history
+    for name in PROBLEMS:
+        history = _whole_run(algorithm, name)[0].history
         pairs = list(zip(history["violation"], history["f"], strict=True))
         assert all(later <= earlier for earlier, later in pairwise(pairs)), name
 

@@ -1,9 +1,16 @@
-"""Attacks on workers: what a function may do to the process it runs in, on purpose or by accident."""
+"""Attacks on workers: what a function may do to the process it runs in, on purpose or by accident.
+
+    PYTHONPATH=src:tests python -m adversary.attacks --attacks 200 --out attacks.json
+
+makes so many of them, each kind with other seeds, methods and numbers of workers; a second call goes on with the file.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import gc
+import json
 import multiprocessing
 import os
 import pickle
@@ -16,9 +23,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from processes import all_gone, marked
+
+import ppsde
 
 FIRST, LAST = 3, 40  # descriptors that may be the worker's own
 Attack = Callable[[], Any]  # returns the value of the point, None for the right one
@@ -164,8 +175,6 @@ def break_pickling() -> None:
 
 
 def inner_run() -> None:
-    import ppsde
-
     ppsde.minimize(lambda y: float(y[0]), [(0, 1)], method="pps-de", max_evaluations=10, rng=1, workers=2)
 
 
@@ -235,3 +244,79 @@ ATTACKS: dict[str, Attack] = {
     "run inside": inner_run,
     "pool inside": pool_of_processes,
 }
+
+
+# --- the attacks made -------------------------------------------------------------------------------------------------
+
+BOX = [(-1.0, 1.0)] * 2
+POINTS = 24  # of a search, of which a quarter attacks
+PATIENCE = 600.0  # seconds, on a very busy machine
+VARIANTS = (("pps-de", 2, "generations"), ("jde", 1, "generations"), ("pps-sqp", 3, "generations"), ("c2ode", 4, "any"))
+
+
+def attacked(name: str, seed: int, method: str = "pps-de", workers: int = 2, **more: Any) -> float:
+    """Make a search in which some points attack their worker; return its seconds, AssertionError if something is wrong.
+
+    It must end, with the value at its point, and leave no process.
+    """
+    attack = ATTACKS[name]
+
+    def fun(x: np.ndarray) -> Any:
+        if np.random.default_rng(np.frombuffer(x.tobytes(), np.uint32)).random() < 0.25:  # by the point alone
+            value = attack()
+            if value is not None and not isinstance(value, tuple | list):
+                return value
+        return 1.0 + float(x @ x)
+
+    asked = {
+        "method": method,
+        "max_evaluations": POINTS,
+        "rng": seed,
+        "eval_timeout": 0.4,
+        "max_time": PATIENCE / 2,
+        "tol": 0.0,
+    }
+    with marked() as mark:
+        began = time.monotonic()
+        result = ppsde.minimize(fun, BOX, workers=workers, x0=[0.5, 0.5], **asked, **more)
+        seconds = time.monotonic() - began
+        assert seconds < PATIENCE, f"no end within {PATIENCE:g} s"
+        assert all_gone(mark), "a process is left"
+    assert result.limited_by == "max_evaluations", str(result)
+    assert result.n_failed == len(result.failures) < POINTS, f"{result.n_failed} points failed"
+    assert result.success and result.fun == 1.0 + float(result.x @ result.x), f"fun {result.fun} at {result.x}"
+    return seconds
+
+
+def variant(number: int) -> tuple[str, int, str, int, dict[str, Any]]:
+    """Return kind, seed, method, workers and options of an attack: all kinds in one variant, then in the next."""
+    turn, place = divmod(number, len(ATTACKS))
+    method, workers, order = VARIANTS[turn % len(VARIANTS)]
+    return list(ATTACKS)[place], 100 + turn, method, workers, {"asynchronous": True} if order == "any" else {}
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attacks", type=int, default=len(ATTACKS))
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args(words)
+    done = json.loads(asked.out.read_text(encoding="utf-8"))["made"] if asked.out.exists() else {}
+    for number in range(asked.attacks):
+        if str(number) in done:
+            continue
+        name, seed, method, workers, more = variant(number)
+        one = {"attack": name, "seed": seed, "method": method, "workers": workers, **more}
+        try:
+            one |= {"seconds": round(attacked(name, seed, method, workers, **more), 2), "wrong": None}
+        except Exception as error:
+            one["wrong"] = f"{type(error).__name__}: {error}"
+        done[str(number)] = one
+        wrong = {k: it for k, it in done.items() if it["wrong"]}
+        told = {"attacks": len(done), "kinds": len({it["attack"] for it in done.values()}), "wrong": len(wrong)}
+        asked.out.write_text(json.dumps({**told, "made": done}, indent=1) + "\n", encoding="utf-8")
+        print(number, *one.values(), sep=", ", flush=True)
+    return int(any(one["wrong"] for one in done.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,18 +1,26 @@
 """The random driver: a problem, a method and options drawn from a number, solved, and everything about it checked.
 
-python -m adversary.driver 0 1000      # in tests/: the cases 0 to 999, and what was found
+A case is solved in this process. A part of them is solved once more, in threads, by a map, in processes or on a Dask
+cluster, and must end in the same bits; and some are compiled programs, with a problem of their own. What a machine
+lacks the packages for is counted as not tried. `campaign.py` runs many cases.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 
 import ppsde
+from ppsde.arrays import namespace
 
 METHODS = tuple(ppsde.ALGORITHMS)
 BOXES = ("unit", "shifted", "far", "tiny", "wide", "widest", "point", "mixed")
@@ -24,6 +32,8 @@ CONSTRAINTS = (
     *("none", "easy", "half", "thin", "equality", "impossible", "huge", "overflow", "nan", "infinite", "many", "both"),
     "sometimes too few",
 )
+WAYS = {"compiled": 0.001, "dask": 0.002, "processes": 0.002, "threads": 0.06, "map": 0.06}  # the share of each
+NEEDED = {"compiled": "jax", "dask": "distributed", "processes": "cloudpickle"}
 
 
 class Trouble(Exception):
@@ -47,6 +57,7 @@ class Case:
         self.salt = int(rng.integers(2**31))
         self.vectorized = bool(rng.random() < 0.3)
         self.calls: list[tuple[np.ndarray, tuple[Any, Any, Any] | None]] = []
+        self.origin: np.ndarray | None = None  # the first point
         self.asked: dict[str, Any] = {"max_evaluations": self.budget, "rng": int(rng.integers(2**31))}
         if rng.random() < 0.3:
             count = int(rng.integers(1, 4))
@@ -92,10 +103,16 @@ class Case:
         return np.array([np.asarray(value, float).reshape(()) for value in f]), np.array(g, float), np.array(h, float)
 
     def _noted(self, x: np.ndarray) -> Any:
+        if self.origin is None:
+            self.origin = x.copy()
+        place = len(self.calls)
         self.calls.append((x.copy(), None))
         value = self._value(x)
         f, g, h = value if isinstance(value, tuple) else (value, (), ())
-        self.calls[-1] = x.copy(), (float(np.asarray(f, float).reshape(())), np.asarray(g, float), np.asarray(h, float))
+        self.calls[place] = (
+            x.copy(),
+            (float(np.asarray(f, float).reshape(())), np.asarray(g, float), np.asarray(h, float)),
+        )
         return value
 
     def _value(self, x: np.ndarray) -> Any:
@@ -126,14 +143,10 @@ class Case:
             raise SystemExit(3)
         elif odd and self.objective in ("nan", "plus infinity", "minus infinity"):
             f = {"nan": np.nan, "plus infinity": np.inf, "minus infinity": -np.inf}[self.objective]
-        return f if self.constraint == "none" else (f, *self._constraints(u, chance))
+        first = np.array_equal(x, self.origin)  # too few numbers there would be an error
+        return f if self.constraint == "none" else (f, *self._constraints(u, chance, first))
 
-    @property
-    def first(self) -> bool:
-        """Whether the latest point is the first one."""
-        return np.array_equal(self.calls[-1][0], self.calls[0][0])
-
-    def _constraints(self, u: np.ndarray, chance: float) -> tuple[Any, Any]:
+    def _constraints(self, u: np.ndarray, chance: float, first: bool) -> tuple[Any, Any]:
         odd = chance > 0.7
         kinds: dict[str, tuple[Any, Any]] = {
             "easy": ([-1.0], []),
@@ -147,7 +160,7 @@ class Case:
             "infinite": ([np.inf if odd else -1.0], [-np.inf if chance < 0.1 else 0.0]),
             "many": (np.full(300, float(u[0])), np.zeros(2)),
             "both": ([float(u.sum())], np.array([float(u[-1]) ** 2])),
-            "sometimes too few": ([-1.0, -1.0] if not odd or self.first else [-1.0], []),
+            "sometimes too few": ([-1.0, -1.0] if not odd or first else [-1.0], []),
         }
         return kinds[self.constraint]
 
@@ -162,19 +175,36 @@ def sound(values: tuple[Any, Any, Any] | None, counts: tuple[int, int]) -> bool:
     return bool(f > -np.inf and np.isfinite(g).all() and np.isfinite(h).all() and np.isfinite(total))
 
 
-def findings(case: Case) -> list[str]:
-    """Solve the case and return all that is wrong, in words."""
+def solved(case: Case, **more: Any) -> Any:
+    """Return the result of a case, a text if it is refused as it must be; everything else is raised."""
     bounds = list(zip(case.lower, case.upper, strict=True))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", "max_evaluations=.* is too few", UserWarning)
-            result = ppsde.minimize(case.fun, bounds, method=case.method, vectorized=case.vectorized, **case.asked)
+            return ppsde.minimize(
+                case.fun, bounds, method=case.method, vectorized=case.vectorized, **case.asked, **more
+            )
     except ValueError as error:
         expected = ("x0 has", "x0 must", "there is no integer within the bounds")
-        return [] if any(words in str(error) for words in expected) else [f"ValueError: {error}"]
+        if any(words in str(error) for words in expected):
+            return str(error)
+        raise
+
+
+def findings(case: Case) -> list[str]:
+    """Solve the case and return all that is wrong, in words."""
+    try:
+        result = solved(case)
     except BaseException as error:
         return [f"{type(error).__name__}: {error}"]
+    if isinstance(result, str):
+        return []
+    return wrong_with(case, result)
+
+
+def wrong_with(case: Case, result: Any) -> list[str]:
+    """Return all that is wrong with the result of a case."""
     found = []
 
     def check(holds: Any, words: str) -> None:
@@ -212,18 +242,126 @@ def findings(case: Case) -> list[str]:
     return found
 
 
-def main(first: int, last: int) -> int:
-    """Solve the cases, print what is found, and return how many cases had something wrong."""
-    wrong = 0
-    for number in range(first, last):
-        case = Case(number)
-        found = findings(case)
-        wrong += bool(found)
-        for words in found:
-            print(number, case.method, case.objective, case.constraint, words, sep=", ")
-    print(f"{last - first:,} cases, {wrong:,} with findings")
-    return wrong
+# --- other ways to evaluate ---------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    sys.exit(bool(main(*map(int, sys.argv[1:3]))))
+def way_of(number: int) -> str | None:
+    """Return how a case is solved beside in this process; None for most."""
+    chance = np.random.default_rng([2027, number]).random()
+    for way, share in WAYS.items():
+        if chance < share:
+            return way
+        chance -= share
+    return None
+
+
+def can(way: str) -> bool:
+    """Return whether this machine has the package that a way needs."""
+    return way not in NEEDED or find_spec(NEEDED[way]) is not None
+
+
+@contextmanager
+def workers(way: str) -> Iterator[Any]:
+    """Give something to pass as `workers`."""
+    if way == "dask":
+        yield dask_client()
+    elif way == "map":
+        with ThreadPoolExecutor(3) as pool:
+            yield pool.map
+    else:
+        spawn = get_context("spawn")  # a fork would copy the threads of JAX
+        with ProcessPoolExecutor(2, spawn) if way == "processes" else ThreadPoolExecutor(3) as pool:
+            yield pool
+
+
+@cache
+def dask_client() -> Any:
+    import distributed
+
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, protocol="inproc://"
+    )
+    return distributed.Client(cluster)
+
+
+def found_otherwise(number: int, way: str) -> list[str]:
+    """Solve a case in this process and in another way; return the differences. A vectorised function is given rows."""
+    here, there = Case(number), Case(number)
+    here.vectorized = there.vectorized = False
+    there.origin = np.full(here.d, np.nan)
+    try:
+        one = solved(here)
+        there.origin = here.origin
+        with workers(way) as pool:
+            two = solved(there, workers=pool)
+    except BaseException as error:
+        return [f"{way}: {type(error).__name__}: {error}"]
+    if isinstance(one, str) or isinstance(two, str):
+        return [] if one == two else [f"{way}: {two}; in this process: {one}"]
+    found = [] if way in ("dask", "processes") else wrong_with(there, two)  # these leave no calls here
+    for name in ("x", "fun", "violation", "nfev", "n_failed", "status"):
+        if np.asarray(one[name]).tobytes() != np.asarray(two[name]).tobytes():
+            found.append(f"{name} is {two[name]}, and {one[name]} in this process")
+    return [f"{way}: {words}" for words in found]
+
+
+def found_compiled(number: int) -> list[str]:
+    """Solve a problem of its own by a compiled program and return all that is wrong."""
+    rng = np.random.default_rng([2028, number])
+    method, d, budget = str(rng.choice(METHODS)), int(rng.integers(1, 5)), int(rng.integers(1, 400))
+    objective = str(rng.choice(["sphere", "flat", "steps", "nan", "infinite", "minus"]))
+    constraint = str(rng.choice(["none", "half", "thin", "equality", "impossible", "both", "nan"]))
+    lower, upper = ((0.0, 1.0), (-3.7, 12.1), (-1e-300, 2e-300), (-1e100, 1e100))[int(rng.integers(4))]
+    centre, tolerance = lower + rng.random(d) * (upper - lower), 1e-4
+
+    def fun(x: Any) -> Any:
+        xp = namespace(x)  # NumPy's for the check, which is in double precision
+        u = x / (upper - lower) - centre / (upper - lower)
+        f = {"flat": 1.0 + 0.0 * u[0], "steps": xp.floor(10 * u).sum(), "minus": -(u @ u)}.get(objective, u @ u)
+        if objective in ("nan", "infinite"):
+            f = xp.where(u[0] > 0.2, xp.nan if objective == "nan" else xp.inf, f)
+        g = {"half": [u[0]], "thin": [xp.abs(u[0]) - 1e-3], "impossible": [1.0 + u @ u], "both": [u.sum()]}
+        g["nan"] = [xp.where(u[0] < -0.2, xp.nan, u[0])]
+        h = {"equality": [u[0]], "both": [u[-1] ** 2]}
+        return f if constraint == "none" else (f, g.get(constraint, []), h.get(constraint, []))
+
+    kind = f"compiled, {method}, {objective}, {constraint}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "max_evaluations=.* is too few", UserWarning)
+            asked = {"method": method, "max_evaluations": budget, "rng": int(rng.integers(2**31)), "backend": "jax"}
+            result = ppsde.minimize(fun, [(lower, upper)] * d, tolerance=tolerance, **asked)
+    except BaseException as error:
+        return [f"{kind}: {type(error).__name__}: {error}"]
+    found = []
+    if result.nfev > budget:
+        found.append(f"{result.nfev} evaluations of {budget}")
+    if not result.success == result.feasible == (result.violation == 0):
+        found.append("success, feasible and violation differ")
+    if np.isfinite(result.violation):
+        if not ((result.x >= lower) & (result.x <= upper)).all():
+            found.append(f"x is outside the box: {result.x}")
+        values = fun(result.x)
+        f, g, h = values if isinstance(values, tuple) else (values, [], [])
+        if not np.isclose(float(f), result.fun, rtol=1e-9, atol=1e-12):
+            found.append(f"fun {result.fun}, though it is {float(f)} at x")
+        total = sum(max(float(c), 0.0) for c in g) + sum(max(abs(float(c)) - tolerance, 0.0) for c in h)
+        if not np.isclose(total, result.violation, rtol=1e-9, atol=1e-12):
+            found.append(f"violation {result.violation}, though it is {total} at x")
+    return [f"{kind}: {words}" for words in found]
+
+
+def all_findings(number: int) -> tuple[list[str], str]:
+    """Solve a case in all ways that are its own; return what is wrong, and how it was solved beside in this process."""
+    way = way_of(number)
+    if way is not None and not can(way):
+        return described_findings(number), f"{way}: not tried"
+    if way == "compiled":
+        return found_compiled(number), way
+    return described_findings(number) + (found_otherwise(number, way) if way is not None else []), way or "here only"
+
+
+def described_findings(number: int) -> list[str]:
+    case = Case(number)
+    return [f"{case.method}, {case.objective}, {case.constraint}: {words}" for words in findings(case)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
-from adversary.driver import Case, findings
+from adversary.driver import WAYS, Case, all_findings, can, findings, found_otherwise, way_of
 
 SAMPLE = 40  # cases in every test run
 BLOCKS, BLOCK = 10, 500  # cases of the slow tests
@@ -24,6 +26,31 @@ def test_the_driver_notices_a_method_that_is_wrong(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(case, "fun", cheats)
     assert any("is not the value at x" in words for words in findings(case))
+
+
+@pytest.mark.parametrize("way", ["threads", "map", "processes"])
+def test_another_way_to_evaluate_ends_in_the_same_bits(way: str) -> None:
+    if not can(way):
+        pytest.skip(f"{way} need another package")
+    assert found_otherwise(3, way) == []
+
+
+def test_a_difference_between_two_ways_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = Case.fun
+    monkeypatch.setattr(
+        Case, "fun", lambda case, x: solve(case, x) if threading.current_thread() is threading.main_thread() else 7.0
+    )
+    number = next(k for k in range(1000) if (case := Case(k)).objective == "sphere" and case.constraint == "none")
+    assert found_otherwise(number, "threads")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_cases_of_every_way_have_nothing_wrong(way: str) -> None:
+    if not can(way):
+        pytest.skip(f"{way} needs another package")
+    numbers = [number for number in range(20_000) if way_of(number) == way][:10]
+    assert {number: words for number in numbers if (words := all_findings(number)[0])} == {}
 
 
 @pytest.mark.slow

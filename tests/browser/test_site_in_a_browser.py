@@ -45,9 +45,11 @@ TASKS = {
     "200 evaluations": ("few evaluations", "howto/small-budgets.html"),
     "stopping early": ("stop early", "howto/stopping.html"),
     "maximising with arguments": ("maximise arguments", "howto/objective.html"),
+    "a cluster": ("cluster slurm", "clusters.html"),
     "an own algorithm": ("own algorithm", "extending.html"),
 }
 
+PATIENCE = 300_000  # milliseconds: the machine may be busy
 SHAPES = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "narrow": (390, 800, "light")}
 
 
@@ -76,6 +78,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 
@@ -106,7 +109,7 @@ def test_the_gallery_shows_its_pictures(page: Any, address: str) -> None:
 def results(page: Any, address: str, words: str) -> list[str]:
     """Return the pages that a search finds, best first."""
     page.goto(f"{address}/search.html?q={words.replace(' ', '+')}")
-    page.locator("#search-results .search-summary").filter(has_text="found").first.wait_for(timeout=30_000)
+    page.locator("#search-results .search-summary").filter(has_text="found").first.wait_for()
     page.wait_for_timeout(200)
     links = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
     return list(dict.fromkeys(link.removeprefix(f"{address}/").split("#")[0].split("?")[0] for link in links))
@@ -127,6 +130,7 @@ def test_search_finds_the_guide_for_each_task(page: Any, address: str, task: str
 )
 def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800})
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(f"{address}/{name}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -142,6 +146,7 @@ def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str
 def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, shape: str) -> None:
     width, height, scheme = SHAPES[shape]
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(f"{address}/{name}")
     page.add_script_tag(path=str(AXE))

@@ -185,7 +185,7 @@ def test_nothing_is_overwritten(path: Path) -> None:
 
 
 def test_a_path_that_is_not_possible_is_an_error_at_once(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"/missing/run\.ppsde'$"):
         Checkpoint(tmp_path / "missing" / "run.ppsde", a_run())
     with pytest.raises(FileNotFoundError):
         Checkpoint.load(tmp_path / "run.ppsde")

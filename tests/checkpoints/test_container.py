@@ -212,3 +212,12 @@ def test_loading_a_hostile_file_executes_nothing(saved: bytes, tmp_path: Path) -
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
     assert not (tmp_path / "owned").exists()
+
+
+def test_a_search_that_cannot_be_saved_names_the_path_that_was_given(tmp_path: Path) -> None:
+    optimizer = ppsde.Optimizer([(0, 1)], rng=1)
+    with pytest.raises(FileNotFoundError) as error:
+        optimizer.save(tmp_path / "missing" / "search.ppsde")
+    assert error.value.filename == str(tmp_path / "missing" / "search.ppsde")
+    with pytest.raises(CheckpointError, match=f"^{tmp_path}: it is not a file$"):
+        optimizer.save(tmp_path)

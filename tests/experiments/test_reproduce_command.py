@@ -16,7 +16,7 @@ from ppsde.experiments import Plan, Store
 from ppsde.experiments.database import drop
 from ppsde.reports.published import COLUMN_OF
 
-SMALL = ["reproduce", "--problems", "C01,C17", "--runs", "2", "--evaluations", "60", "--instance", "1"]
+SMALL = ["reproduce", "--problem", "C01,C17", "--runs", "2", "--budget-per-variable", "60", "--instance", "1"]
 
 
 def test_it_prints_and_writes_every_cell_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,12 +39,15 @@ def test_a_known_name_passes_the_check(name: str) -> None:
         ("epsilon(cp=2", "rule must be NAME or NAME(parameter=value, ...); got 'epsilon(cp=2'"),
         ("epsilon(pc=2)", "unknown parameter 'pc' of rule 'epsilon'; it has theta, cp, closes"),
         ("death-penalty(weight=2)", "unknown parameter 'weight' of rule 'death-penalty'; it has none"),
-        ("static-penalty(weight='much')", "could not convert string to float: 'much'"),
+        (
+            "static-penalty(weight='much')",
+            "rule \"static-penalty(weight='much')\" is not possible: could not convert string to float: 'much'",
+        ),
         ("static-penalty(weight=[1])", "rule 'static-penalty(weight=[1])' is not possible: float() argument must be"),
         (3, "rule of type int must be a technique (with rule, rank and after), a rule (with keys), a class of one"),
         (None, "rule of type NoneType must be a technique"),
         ({"epsilon": 1}, "rule of type dict must be a technique"),
-        (lambda xp: 3, "it gives a int, neither a technique nor a rule"),
+        (lambda xp: 3, "rule '<lambda>' is not possible: it gives int, neither a technique nor a rule"),
         ("nowhere.py:Rule", "there is no file 'nowhere.py'"),
     ],
 )

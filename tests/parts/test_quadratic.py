@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from ppsde.parts import quadratic
 from ppsde.parts.quadratic import ElasticProgram, longest, solver
 
 
@@ -102,6 +103,28 @@ def test_a_program_that_is_not_needed_makes_no_round() -> None:
     d, multipliers = program([[2, 1], [1, 2]], [-4, -5], [[1, 0]], [0.0], lower=[-1, 0], upper=[2, 1]).solve(False)
     assert d.tolist() == [0.5, 0.5], "the middle of the box"
     assert multipliers.tolist() == [50.0]
+
+
+def test_a_program_ends_where_rounding_allows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly parallel rows with large multipliers: without the test for that all 25 rounds are made."""
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=6)
+    rows = np.array([a, -a, a + 1e-7 * rng.normal(size=6)])
+    hard = program(np.diag(10.0 ** np.arange(-8, 4, 2)), rng.normal(size=6), rows, [1.0, -1.0, 1.0], penalty=1e6)
+
+    def rounds() -> tuple[int, np.ndarray]:
+        made = []
+        turn = ElasticProgram._round
+        with monkeypatch.context() as patch:
+            patch.setattr(ElasticProgram, "_round", lambda self, at: (made.append(1), turn(self, at))[1])
+            d, _ = hard.solve()
+        return len(made), d
+
+    few, d = rounds()
+    monkeypatch.setattr(quadratic, "SMALL", 0.0)
+    many, refined = rounds()
+    assert few < many == quadratic.ROUNDS
+    assert float(hard.value(d)) <= float(hard.value(refined)) + 1e-6 * abs(float(hard.value(refined)))
 
 
 def test_the_longest_part_leaves_values_positive() -> None:

@@ -602,3 +602,20 @@ def test_numpy_and_jax_make_the_same_steps() -> None:
             moves += bool((after.point.x != search.point.x).any())
             search = after
         assert moves > 4
+
+
+# Push
+
+
+def test_a_search_that_pushes_ignores_the_constraints_but_remembers_feasible_points() -> None:
+    def beyond(x: Any) -> Any:
+        return ((x - 0.3) ** 2).sum(axis=0), [x[0] + 0.5], [x[1] - 1.0]
+
+    task = Task(np.full(2, -5.0), np.full(2, 5.0), 1000)
+    point = points_of(beyond, np.array([[-2.0, 1.0]]), float(task.tolerance))
+    search = LocalSearch.begin(point, task, pushing=True)
+    while not search.over:
+        search, _ = stepped(search, beyond, task)
+    np.testing.assert_allclose(search.point.x[0], [0.3, 0.3], atol=1e-5)
+    assert not search.point.feasible[0] and search.best.feasible[0]
+    assert search.best.f[0] <= point.f[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,19 @@ from handmade import LOST, points
 from statistics_of_draws import LEVEL, p_of_law
 
 from ppsde.algorithm import Task
+from ppsde.parts.sqp import LocalSearch
 from ppsde.parts.starts import (
     APART,
     CLOSE,
     FEW,
     MANY,
+    MOST_STEPS,
     REMEMBERED,
     SAME,
     SIGNIFICANT,
     Agreement,
     Visits,
+    after_step,
     improves,
     near,
 )
@@ -86,11 +90,11 @@ def test_the_oldest_are_forgotten() -> None:
 
 
 def test_a_point_near_the_best_by_hand() -> None:
-    # reach = 10^(1.5 * 0.5 - 2); the first variable changes by u = 0.1 < 0.5 * 0.8^2, the second as the one drawn.
+    # reach = 10^(2 * 0.5 - 2); the first variable changes by u = 0.1 < 0.5 * 0.8^2, the second as the one drawn.
     u = np.array([0.5, 0.8, 0.6, 0.1, 0.9, 1.0, 0.25])
     x, reach = near(np.array([0.5, 0.0]), u, TASK)
-    assert reach == pytest.approx(10**-1.25)
-    np.testing.assert_allclose(x, [0.5 + reach, -20 * reach * 0.5])
+    assert reach == pytest.approx(0.1)
+    np.testing.assert_allclose(x, [0.6, -1.0])
     u[2] = 0.4  # the first one is drawn, and the second stays
     assert near(np.array([0.5, 0.0]), u, TASK)[0][1] == 0.0
 
@@ -105,7 +109,21 @@ def test_points_near_the_best_stay_in_the_box_and_change_at_least_one_variable()
     changed = (x[:, 2:] != 0.5).sum(axis=1)
     # Each of the four by 1/6 as the one drawn, and else by 5/6 of the mean of u^2 / 2, 1/6: 0.3056.
     assert changed.mean() == pytest.approx(4 * 0.3056, abs=0.1) and changed.max() == 4
-    assert p_of_law((np.log10(reach) + 2) / 1.5, lambda q: np.clip(q, 0, 1)) > LEVEL
+    assert p_of_law((np.log10(reach) + 2) / 2, lambda q: np.clip(q, 0, 1)) > LEVEL
+
+
+# After a step
+
+
+def test_a_search_that_crawls_is_given_up_and_leaves_no_end() -> None:
+    point = at([0.5, 0.0])
+    search = replace(LocalSearch.begin(point, TASK), best=point, point=point)
+    for steps, expected in [(MOST_STEPS[0] + 2 * MOST_STEPS[1], False), (MOST_STEPS[0] + 2 * MOST_STEPS[1] + 1, True)]:
+        after, visits, _, given_up = after_step(
+            replace(search, steps=np.int64(steps)), point.x[0], YES, Visits.none(2), Agreement.none(), point, TASK
+        )
+        assert (bool(given_up), bool(after.over), int(visits.count)) == (expected, expected, int(expected))
+        assert not visits.is_end(point, TASK)
 
 
 # Improvements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ def function_of(problem: str | Problem) -> Problem:
 
 def by_rows(problem: str | Problem, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     function = function_of(problem)
-    f, g, h = zip(*(function([float(v) for v in row]) for row in x), strict=True)
+    f, g, h = zip(*map(function, x.tolist()), strict=True)
     return np.array(f), np.array(g).reshape(len(x), -1), np.array(h).reshape(len(x), -1)
 
 
@@ -82,6 +82,7 @@ def points_of(problem: str | Problem, x: np.ndarray) -> Population:
     return evaluated(x, *by_rows(problem, x), TOLERANCE)
 
 
+@lru_cache(maxsize=2)  # of settings whose steps are compared, the end is compared next
 def states_of(settings: Any, problem: str | Problem, budget: int, seed: int = SEED) -> tuple[Run, list[Any]]:
     """A run to its end, and its states at the start and after each generation."""
     run = Run(settings, Task(LOWER, UPPER, budget), seed=seed, tolerance=TOLERANCE)

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from ppsde.engines.ending import SPENT, Ending
+from ppsde.experiments import Store
 from ppsde.experiments.job import Job
 from ppsde.experiments.rows import ROW, Row, account_entry, failed_row, job_entry, packed, plan_entry, row_of, sealed
 from ppsde.experiments.store import new_store
 from ppsde.population import Population
 from ppsde.problem import Units
+from ppsde.reports.study import Study, gather
 from ppsde.suites.named import from_suite
 
 ACCOUNT = {
@@ -148,3 +150,20 @@ def _towards(job: Job, run: int, rng: np.random.Generator, optimum: float, place
     f = optimum + error
     record = {"evaluations": made, "f": f, "violation": violation, "feasible_share": late}
     return an_ended_run(job, run, job.budget, rng.uniform(size=job.dimension), f[-1], violation[-1], g, record)
+
+
+def a_study(path: Path, suite: str, problems: dict[str, int], levels: dict[str, float]) -> Study:
+    """Three runs of each method on each problem, which end near the level of the method."""
+    rng = np.random.default_rng(5)
+    jobs = [
+        (label, replace(a_job(label, name, 3, method=label, dimension=d), problem={"suite": suite, "name": name}))
+        for label in levels
+        for name, d in problems.items()
+    ]
+    with new_store(path) as store:
+        store.add_entries([*(job_entry(job) for _, job in jobs), plan_entry({}, [(a, j.id) for a, j in jobs])[1]])
+        store.add_entries(
+            sealed(ROW, packed(a_run(job, run, rng, levels[label]))) for label, job in jobs for run in range(3)
+        )
+    with Store(path) as store:
+        return gather(store)

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from reports.made_up import a_job, a_run
+from reports.made_up import a_study
 
 import ppsde
 from ppsde.cli import main
 from ppsde.commands import reproduce
-from ppsde.experiments import Plan, Store
-from ppsde.experiments.rows import ROW, job_entry, packed, plan_entry, sealed
-from ppsde.experiments.store import new_store
+from ppsde.experiments import Plan
+from ppsde.files import write_own
 from ppsde.published import competitions as printed
 from ppsde.reports.competitions import median_verdict, rerun
 from ppsde.reports.findings import find
 from ppsde.reports.page import page
-from ppsde.reports.study import Study, gather
 from ppsde.stats import ThreeRuns, weighted_scores
-
-
-def a_study(path: Path, suite: str, problems: dict[str, int], levels: dict[str, float]) -> Study:
-    """Three runs of each method on each problem, which end near the level of the method."""
-    rng = np.random.default_rng(5)
-    jobs = [
-        (label, replace(a_job(label, name, 3, method=label, dimension=d), problem={"suite": suite, "name": name}))
-        for label in levels
-        for name, d in problems.items()
-    ]
-    with new_store(path) as store:
-        store.add_entries([*(job_entry(job) for _, job in jobs), plan_entry({}, [(a, j.id) for a, j in jobs])[1]])
-        store.add_entries(
-            sealed(ROW, packed(a_run(job, run, rng, levels[label]))) for label, job in jobs for run in range(3)
-        )
-    with Store(path) as store:
-        return gather(store)
 
 
 def test_cec2026_has_the_field_in_order_beside_the_printed_scores_and_the_program_of_rde26(tmp_path: Path) -> None:
@@ -54,7 +34,11 @@ def test_cec2026_has_the_field_in_order_beside_the_printed_scores_and_the_progra
     assert "first by U-score: rde26; by accuracy and speed: rde26" in found.lines
     text = page(study, compared=found.section(), findings=findings)
     assert "The CEC 2026 competition on constrained problems, rerun" in text and "its authors&#x27; program" in text
-    assert found.as_csv().startswith("The field\nmethod,place,U-score")
+    assert "\n\nThe field\nmethod,place,U-score" in found.as_csv()
+    for _ in range(2):  # the second replaces the first
+        write_own(tmp_path / "reproduce.csv", found.as_csv(), "csv")
+    problems = {(row[0], row[1]): row for row in found.tables["problems"].rows}
+    assert len(problems) == 4 and problems["C04", "rde26"][-4:] == [9.0, 1.0, 12.0, 12.0]
 
 
 def test_cec2020rw_has_our_methods_among_the_entries_and_medians_beside_theirs(tmp_path: Path) -> None:
@@ -64,7 +48,12 @@ def test_cec2020rw_has_our_methods_among_the_entries_and_medians_beside_theirs(t
     assert len(names) == 10 and "SASS (published)" in names and names[-1] == "jde"
     medians = {str(row[0])[:4]: row for row in found.tables["sass"].rows}
     assert medians["RC31"][4:] == [0.0, 0.0, "worse"] and "jde" not in found.tables
-    assert "feasible" in found.tables["field"].columns and found.section().count("<table") == 2
+    assert "feasible" in found.tables["field"].columns and found.section().count("<table") == 3
+    shares = [row[-1] for row in found.tables["problems"].rows if row[1] == "jde"]
+    (total,) = (row[2] for row in found.tables["field"].rows if row[0] == "jde")
+    assert len(shares) == 2 and np.isclose(np.sum(shares), total)
+    for _ in range(2):  # the second replaces the first
+        write_own(tmp_path / "reproduce.csv", found.as_csv(), "csv")
 
 
 def test_the_scores_of_the_entries_are_the_published_ones() -> None:

@@ -117,7 +117,7 @@ def test_runs_side_by_side_end_where_formulas_have_loops_or_call_lapack(name: st
     pytest.importorskip("jax")
     from ppsde import solve_batch
 
-    found = solve_batch(SUITE.problem(name), method="shade", runs=3, max_evaluations=600, seed=1)
+    found = solve_batch(SUITE.problem(name), method="shade", runs=3, max_evaluations=600, rng=1)
     assert np.isfinite(found.f).all()
 
 

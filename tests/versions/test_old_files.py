@@ -31,12 +31,17 @@ def copied(name: str, folder: Path) -> Path:
 
 
 def opened(action: Any) -> tuple[Any, bool]:
-    """The result of an action, and whether it said that the file was made with other versions."""
+    """The result of an action, and whether it said that the file was made with other versions.
+
+    It may also say that its function is another: the one that made the file ended by itself.
+    """
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         result = action()
-    assert all("perhaps not to the same bits" in str(one.message) for one in said)
-    return result, bool(said)
+    versions = ["perhaps not to the same bits" in str(one.message) for one in said]
+    functions = ["the function is not the one" in str(one.message) for one in said]
+    assert all(a or b for a, b in zip(versions, functions, strict=True))
+    return result, any(versions)
 
 
 @pytest.mark.parametrize("name", [*METHODS, "journal"])
@@ -53,7 +58,9 @@ def test_a_checkpoint_of_version_0_2_goes_on_to_its_end(name: str, tmp_path: Pat
     assert result.nfev == BUDGET and calls == BUDGET - STOP, "what was evaluated is not evaluated again"
     if not other_versions:
         unbroken = searched("jde" if name == "journal" else name)
-        assert bits(result.x) == bits(unbroken.x) and bits(result.population.x) == bits(unbroken.population.x)
+        for ours, theirs in [(result.x, unbroken.x), (result.population.x, unbroken.population.x)]:
+            # Not to the same bits: the processor that made the file may have rounded products of matrices differently.
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
 
 def test_an_optimizer_of_version_0_2_goes_on(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ figure, (truss, plane) = plt.subplots(1, 2, figsize=(9, 4))
 for x, area in ((-1, outer), (0, middle), (1, outer)):
     truss.plot([x, 0], [1, 0], color="#0072B2", linewidth=14 * area, solid_capstyle="round", zorder=1)
     truss.plot(x, 1, "v", color="#7a8894", markersize=16)
-    truss.text(x * 0.62 + 0.1, 0.66, f"{area:.4f}", fontsize=9)
+    truss.text(x * 0.6 + 0.18, 0.56, f"{area:.4f}", fontsize=9)
 truss.annotate("", (0.4, -0.4), (0, 0), arrowprops={"arrowstyle": "-|>", "lw": 2}, zorder=2)
 truss.text(0.44, -0.4, "load")
 truss.set_xlim(-1.3, 1.3)

@@ -26,7 +26,7 @@ for y, sign in ((0, -1), (height, 1)):
     side.add_patch(Polygon(triangle, facecolor="#D55E00"))
 side.annotate("6000 lb", (reach, height), (reach, height + 5), ha="center", arrowprops={"arrowstyle": "-|>", "lw": 2})
 side.annotate("", (reach * 0.7, 0), (reach * 0.7, height), arrowprops={"arrowstyle": "<->"})
-side.text(reach * 0.7 + 0.3, height / 2, f"height {height:.3f} in")
+side.text(reach * 0.7 - 0.3, height / 2, f"height {height:.3f} in", ha="right")
 side.text(length / 2 + 0.4, height + 1.1, f"weld {weld:.4f} in, {length:.3f} long")
 side.set_xlim(-3, reach + 2)
 side.set_ylim(-4, height + 7)

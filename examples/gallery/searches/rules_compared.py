@@ -4,8 +4,8 @@ Four rules, one problem
 
 A rule says which of two points is better when there are constraints. The same algorithm, SHADE, with four rules:
 where its population is after a fifth, and at the end, of the run. The best feasible point lies on the small island on
-the right; which island a run ends on is decided early. A result is the best point ever evaluated, also where the
-population has left it again.
+the right; which island a run ends on is decided early. The star is the result: the best point ever evaluated, also
+where the population has left it again.
 """
 
 import matplotlib.pyplot as plt
@@ -45,6 +45,7 @@ for column, rule in zip(panels.T, rules, strict=True):
         axes.scatter(*populations[k].x.T, s=10, c=np.where(populations[k].feasible, "#0072B2", "#D55E00"))
         axes.set_xticks([])
         axes.set_yticks([])
+    column[1].plot(*result.x, "*", color="black", fillstyle="none", markersize=13)
     column[0].set_title(f"{rule}\nf = {result.fun:.3f}", fontsize=9)
 panels[0, 0].set_ylabel("after a fifth")
 panels[1, 0].set_ylabel("at the end")

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 
 import ppsde
 
@@ -26,17 +27,18 @@ def slow(x):
     return (x[0] - 0.4) ** 2 + (x[1] - 0.2) ** 2, [0.5 - x[0] - x[1]], []
 
 
-result = ppsde.minimize(slow, [(0, 1)] * 2, method="pps-de", max_evaluations=120, rng=1, workers=3, eval_timeout=0.3)
+result = ppsde.minimize(slow, [(0, 1)] * 2, method="pps-de", max_evaluations=120, rng=1, workers=3, eval_timeout=1.0)
 print(result)
 
 # %%
 lines = [line.split() for line in log.read_text().splitlines()]
 start = min(float(line[1]) for line in lines)
-places = {process: k for k, process in enumerate(dict.fromkeys(line[0] for line in lines))}
+places = {process: k for k, process in enumerate(dict.fromkeys(line[0] for line in lines), start=1)}
 figure, axes = plt.subplots(figsize=(8.4, 3))
 for process, begun, x in lines:
     hung = float(x) > 0.97
     axes.plot(float(begun) - start, places[process], "x" if hung else "|", color="#D55E00" if hung else "#0072B2", ms=9)
-axes.set_yticks(range(len(places)), [f"process {k + 1}" for k in range(len(places))])
+axes.set_ylabel("process")
+axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 axes.set_xlabel("seconds (each mark: an evaluation begins; x: it hangs, and its process is killed and replaced)")
 plt.show()

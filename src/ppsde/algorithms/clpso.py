@@ -12,8 +12,8 @@ Deviations (the publication says / we do / because)
                             "feasibility" particles never move along an equality / constraints
   inertia                   falls with the generations / with the evaluations / a generation may have fewer than n
   number of particles       10, or 40 for 30 variables / 40 / one default
-The authors' program has Pc from 0 to 0.5, a gap of 5, and an inertia that falls to 0.2; these are of the text, which
-was not in reach itself, but quoted by many.
+The text was not in reach: the steps are read from a copy of the authors' program (CLPSO_new_func), the numbers from
+publications that quote the text. The program has others: Pc from 0 to 0.5, a gap of 5, an inertia that falls to 0.2.
 Checked against: a literal version (tests/reference/clpso.py) fed the same draws.
 """
 

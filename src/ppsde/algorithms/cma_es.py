@@ -17,7 +17,7 @@ Deviations (the publications say / we do / because)
   the root of the matrix    every few generations / in every one / clear; its time is small beside most functions'
   eigenvalues, step size    a run ends when they degenerate / at least 1e-14 of the largest; from 1e-200 to 10 / a run
                             ends with its budget
-Negative weights are not used.
+Negative weights are not used. The formulas are those of the tutorial; the two publications were not compared.
 Checked against: a literal version (tests/reference/cma_es.py) fed the same draws.
 """
 

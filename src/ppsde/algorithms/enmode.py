@@ -132,7 +132,8 @@ class EnMODE:
         xp = namespace(points.f)
         known = points.valid[:, None]
         mean = xp.where(known, single_violations(points, task.tolerance), 0.0).sum(axis=0)
-        rank = xp.argsort(xp.argsort(mean, stable=True))
+        real = task.real(points)
+        rank = xp.argsort(xp.argsort(xp.where(real, mean, np.inf), stable=True))
         return State(
             population=points.sorted(),
             generation=xp.asarray(0),
@@ -141,7 +142,7 @@ class EnMODE:
             memory=Memory.fresh(1, self.memory_size or n, xp, F=self.first_F, CR=self.first_CR),
             archive=Archive.fresh(int(rounded(self.archive_rate * n)), d, xp),
             archive_share=xp.asarray(0.5),
-            easy=Easy(rank < (mean.shape[0] + 1) // 2, xp.asarray(self.easy_generations)),
+            easy=Easy(real & (rank < (real.sum() + 1) // 2), xp.asarray(self.easy_generations)),
         )
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:

@@ -11,11 +11,11 @@ Deviations (the publication says / we do / because)
   FC                        of all members / of those whose f is a finite number before and after / failures
   population                one per problem in its tables / 10 D / the usual advice of its time
   F and CR at the start     not known / 0.9 and 0.9 / the values that it compares with
-  the integral of the       not known / a sum over 101 points, F from 0 to 2 and CR from 0 to 1 / as a program after it
-  centroid
+  the integral of the       not known / a sum over 101 points, F from 0 to 2 and CR from 0 to 1 / as a program after it,
+  centroid                  which has 100 points
   components out of bounds  not given / `repair` resample / as that program
-The text was not in reach: the sets, rules and formulas are those of a program that others wrote after it
-(Beprados/Fuzzy-Logic-Project), which agree with what surveys tell.
+The text was not in reach: the sets, rules and formulas are read from a program that others wrote after it
+(Beprados/Fuzzy-Logic-Project), and agree with what surveys tell.
 Checked against: a literal version (tests/reference/fade.py) fed the same draws.
 """
 

@@ -8,16 +8,20 @@ that it neither explores nor refines.
      tenth of the budget.
   B  Repeat until the budget is spent, or the search has converged:
      1  Whose turn it is: that of each search whose credit pays for half of its next step, or else of the nearest to it.
-     2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins: at the best member of
-        DE's population far from all earlier starts and ends, at any point of the box, or near the best point known, in
-        turn; a kind of start that has improved the best point is used again. During the first 100 D evaluations they
-        begin at members only. One that comes to an earlier end is given up.
+     2  LOCAL, one step of SQP (`parts/sqp.py`). If no local search is under way, one begins, in turn
+        MEMBER  at the best member of DE's population that is far from all earlier starts and ends
+        NEW     at any point of the box
+        NEAR    at the best point known, or near it if a local search has ended there
+        PUSH    at any point of the box, ignoring the constraints; where it ends outside of them, it begins again
+        A kind of start that has improved the best point is used again. During the first 100 D evaluations they begin
+        at members only. One that comes to an earlier end, or has made 100 + 10 D steps, is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population when the pull began. Every third cycle
         has no push: the first of them if half of the first population is feasible, so that no infeasible region needs
         to be crossed, else the third. Its first turn completes the first population instead.
-     4  ES, one generation of a matrix adaptation evolution strategy (`parts/matrix_adaptation.py`) that began at the
-        best point known or at a member of the better half, in turn; epsilon falls by a tenth per generation.
+     4  ES, one generation of a matrix adaptation evolution strategy (`parts/matrix_adaptation.py`). They begin, in
+        turn, at a member of the better half, ignoring the constraints; where that one ended, at the best point known,
+        and at a member, with an epsilon that falls by a tenth per generation.
      5  Each evaluation is taken from the credit of the search that made it, and credited to all by their shares. The
         first 100 D belong to LOCAL. After t > 100 D evaluations it has the share 0.9 (100 D / t)^(1/4), ES a tenth of
         the rest, DE the others, all weighted by trust: it doubles, up to 1, when a local search, a cycle of DE or an
@@ -60,9 +64,10 @@ BOLD, LEAST_TRUST = 2.0, 0.25  # factor of trust after a success; its smallest v
 DOUBT = 0.85, 0.6, 0.85  # factors of trust after a failure
 EARLY = 100  # evaluations per variable that belong to LOCAL
 GENERATIONS = 500  # NP is the budget divided by this, within limits
-MEMBER, NEAR, NEW = range(3)  # kinds of starts
-KINDS = (MEMBER, NEW, NEAR)  # in turn
+MEMBER, NEAR, NEW, PUSH = range(4)  # kinds of starts
+KINDS = (MEMBER, NEAR, NEW, PUSH, MEMBER, NEAR, NEW, NEAR)  # in turn
 NARROW = 0.05  # least radius of a local search that begins near the best point
+PUSHED, AT_END, AT_BEST, AT_MEMBER = range(4)  # kinds of starts of ES, in turn
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
 WIDE = 0.5  # feasible share of the first population that needs no push
 CLOSING = 0.9  # factor of ES's epsilon per generation
@@ -132,6 +137,7 @@ class Cloud:
 
     law: Mutation
     epsilon: Array
+    pushing: Array  # bool: constraints are ignored
     leader: Population  # one row, its best point
     age: Array  # generations
     idle: Array  # generations without progress
@@ -141,15 +147,20 @@ class Cloud:
     @classmethod
     def none(cls, point: Population, xp: Any = np) -> Cloud:
         """The state before the first one."""
-        law, zero = Mutation.fresh(xp.zeros(point.x.shape[1]), 1.0), xp.asarray(0)
-        return cls(law, xp.asarray(0.0), point, zero, zero, ~xp.asarray(False), zero)
+        law, no, zero = Mutation.fresh(xp.zeros(point.x.shape[1]), 1.0), xp.asarray(False), xp.asarray(0)
+        return cls(law, xp.asarray(0.0), no, point, zero, zero, ~no, zero)
 
-    def begin(self, point: Population, sigma: Array, task: Task) -> Cloud:
+    def begin(self, point: Population, sigma: Array, pushing: Array, task: Task) -> Cloud:
         """The next one, around a point, one row."""
         xp = namespace(sigma)
         mean, zero = (point.x[0] - task.lower) / widths(task), xp.asarray(0)
         law = replace(Mutation.fresh(mean, 1.0), sigma=sigma)
-        return Cloud(law, xp.asarray(np.inf), point, zero, zero, xp.asarray(False), self.count + 1)
+        return Cloud(law, xp.asarray(np.inf), pushing, point, zero, zero, xp.asarray(False), self.count + 1)
+
+    def seen(self, points: Population) -> Population:
+        """The points as this search sees them."""
+        xp = namespace(points.f)
+        return replace(points, violation=xp.where(self.pushing & points.valid, 0.0, points.violation))
 
 
 @dataclass(frozen=True)
@@ -242,11 +253,11 @@ class PPSSQP:
     # B Generation
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
-        d, trials, offspring = task.dimension, PPSDE().evaluations(state.population.size), offspring_size(task)
+        d, de, members, offspring = task.dimension, self._de(task), state.population.size, offspring_size(task)
+        trials = de.evaluations(members)
         # All numbers are drawn at once, whoever's turn it is, so that no draw depends on values.
-        of_de = PPSDE().numbers(state.population.size, d)
         more = None if self.rule is None else rng  # a rule may draw too
-        numbers = Dealt(rng.uniform(4 + 2 * d + of_de), rng.normal(offspring * d + trials), more)
+        numbers = Dealt(rng.uniform(4 + 2 * d + de.numbers(members, d)), rng.normal(offspring * d + trials), more)
         of_starts, of_cloud, z = numbers.uniform(3 + 2 * d), numbers.uniform(1)[0], numbers.normal(offspring, d)
 
         turns = state.purse.turns(np.array([d + 1.0, trials, offspring]))  # 1
@@ -271,7 +282,7 @@ class PPSSQP:
             points = yield Ask(made[None], (begins & is_made)[None])
             asked = asked + (begins & is_made)
             point = choose(is_made[None], normalised(points, state.sizes, task.tolerance), member)
-            search = when(begins, lambda: LocalSearch.begin(point, task, radius), search)
+            search = when(begins, lambda: LocalSearch.begin(point, task, radius, kind == PUSH), search)
             start, alone = xp.where(begins, point.x[0], start), xp.where(begins, kind != NEAR, alone)
 
         steps = step(search, task, mine, self.difference)
@@ -284,7 +295,7 @@ class PPSSQP:
             except StopIteration as end:
                 stepped = end.value
                 break
-        search = when(mine, lambda: stepped, search)
+        search = when(mine, lambda: pulled(stepped, task), search)
 
         search, visits, agreement, _ = after_step(search, start, alone, state.visits, state.agreement, state.best, task)
         leads = improves(search.best, state.best)
@@ -306,7 +317,7 @@ class PPSSQP:
         )
 
     def _next_start(self, state: State, task: Task, u: Array) -> tuple[Array, Population, Array, Array]:
-        """The kind of the next start, the member (one row) or the new point (d,), and the first radius."""
+        """The kind of the next start, the member (one row) or the made point (d,), and the first radius."""
         xp = namespace(state.best.f)
         population = state.de.population
         unvisited = state.visits.unvisited(population, task)
@@ -314,6 +325,8 @@ class PPSSQP:
         kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.turn % len(KINDS)])
         kind = xp.where(unvisited.any() | (kind != MEMBER), kind, xp.where(early, NEW, NEAR))
         close, reach = near(state.best.x[0], u, task)
+        finished = state.visits.is_end(state.best, task)
+        close, reach = xp.where(finished, close, state.best.x[0]), xp.where(finished, reach, 0.0)
         radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), FIRST_RADIUS)
         made = xp.where(kind == NEAR, close, inside(task, u[3 + task.dimension :]))
         return kind, population.take(unvisited.argmax()[None]), made, radius
@@ -395,11 +408,13 @@ class PPSSQP:
         if xp is np and not mine:
             return state
         (offspring, d), members = z.shape, state.de.population
-        at_best = state.cloud.count % 2 == 0
+        kind = state.cloud.count % 4
+        of_members = (kind == PUSHED) | (kind == AT_MEMBER)
         member = members.take(xp.floor(u * 0.5 * members.size).astype(int)[None])
-        point = when(at_best | ~member.valid[0], lambda: state.best, member)
-        sigma = xp.where(at_best, STEP_FROM_BEST, STEP_FROM_MEMBER)
-        cloud = when(state.cloud.over, lambda: state.cloud.begin(point, sigma, task), state.cloud)
+        known = when(kind == AT_END, lambda: state.cloud.leader, state.best)
+        point = when(of_members & member.valid[0], lambda: member, known)
+        sigma = xp.where(of_members, STEP_FROM_MEMBER, STEP_FROM_BEST)
+        cloud = when(state.cloud.over, lambda: state.cloud.begin(point, sigma, kind == PUSHED, task), state.cloud)
 
         law = cloud.law
         directions = law.directions(z)
@@ -410,26 +425,30 @@ class PPSSQP:
         moved = ((drawn < 0.0) | (drawn > 1.0)).any(axis=1)
         z, directions = law.traced_back((points.x - task.lower) / widths(task), moved, z, directions)
 
-        middle = xp.sort(points.violation)[offspring // 2]
+        seen = cloud.seen(points)
+        middle = xp.sort(seen.violation)[offspring // 2]
         first_epsilon = xp.where(middle < np.inf, middle, 0.0)
         epsilon = xp.where(cloud.age == 0, first_epsilon, CLOSING * cloud.epsilon)
         epsilon = xp.where(epsilon < 1e-9, 0.0, epsilon)
-        rank = ranking(Epsilon(epsilon), points)
+        rank = ranking(Epsilon(epsilon), seen)
         by = recombination(offspring // 2, d)
         law = law.learn(z[rank], directions[rank], points.valid[rank], by, LARGEST_STEP)
-        leader = better_rows(cloud.leader, points.take(points.best()[None]))
-        idle = xp.where(improves(leader, cloud.leader) | (epsilon > 0.0), 0, cloud.idle + 1)
+        before = cloud.seen(cloud.leader)
+        leader = better_rows(before, seen.take(seen.best()[None]))
+        idle = xp.where(improves(leader, before) | (epsilon > 0.0), 0, cloud.idle + 1)
         size = law.sigma * xp.abs(law.M).max()
         over = ~(size >= LEAST_STEP) | (idle > 10 + 30 * d // offspring)
-        leads = improves(leader, state.best)
+        leader = normalised(leader, state.sizes, task.tolerance)
+        best = better_rows(state.best, points.take(points.best()[None]))
+        leads = improves(best, state.best)
         return when(
             mine,
             lambda: replace(
                 state,
-                agreement=state.agreement.renewed(state.best, better_rows(state.best, leader), task),
-                cloud=Cloud(law, epsilon, leader, cloud.age + 1, idle, over, cloud.count),
+                agreement=state.agreement.renewed(state.best, best, task),
+                cloud=Cloud(law, epsilon, cloud.pushing, leader, cloud.age + 1, idle, over, cloud.count),
                 purse=state.purse.pay(ES, xp.asarray(offspring), leads, task).reckon(ES, over),
-                best=better_rows(state.best, leader),
+                best=best,
             ),
             state,
         )
@@ -459,6 +478,12 @@ def first_cycle(population: Population) -> Array:
     Both are even, because PPS-DE does more in odd cycles.
     """
     return namespace(population.f).where(population.feasible.mean() >= WIDE, 0, 4)
+
+
+def pulled(search: LocalSearch, task: Task) -> LocalSearch:
+    """The search itself; one that ignored the constraints and ended outside of them begins again there, with them."""
+    pull = search.over & search.pushing & ~search.point.feasible[0]
+    return when(pull, lambda: replace(LocalSearch.begin(search.point, task), best=search.best), search)
 
 
 def offspring_size(task: Task) -> int:

@@ -35,17 +35,17 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, namespace, when
+from ..arrays import Array, each_matrix, if_needed, namespace, when
 from ..checks import check_count, check_range
 from ..parts.archive import Archive, pbest_trials
 from ..parts.epsilon import Level, mean_of_best, slow_power
 from ..parts.indices import place
-from ..parts.least_squares import shortest_solutions
 from ..parts.memory import Memory, clipped_normal, positive_cauchy
 from ..parts.rules import accepts
 from ..parts.sizing import first_points, inside, rounded
@@ -53,6 +53,7 @@ from ..parts.slopes import jacobian, probes, residual
 from ..population import Keys, Population, best_of_two, choose, join
 from ..streams import Stream
 
+ROUNDING = 8 * float(np.finfo(float).eps)
 MANY_VARIABLES = 20  # from which on the best point is repaired too, if there are equalities
 
 
@@ -141,7 +142,7 @@ class SASS:
         n = self.population_size
         points = (yield first_points(task, n, rng)).sorted()
         xp = namespace(points.f)
-        epsilon = mean_of_best(points, self.share) / _constraints(points)
+        epsilon = mean_of_best(points, self.share) / _constraints(points, task)
         return State(
             population=points,
             generation=xp.asarray(0),
@@ -174,12 +175,13 @@ class SASS:
         # Step 4: in every D-th generation some trials are repaired, and with them the best point if there are many
         # variables and equalities.
         now = (state.generation % d == 0) & ~restart
-        mild = trials.violation / _constraints(trials) < 100.0
+        mild = trials.violation / _constraints(trials, task) < 100.0
         chosen = now & (u_repair < self.repair_probability) & mild
         incumbent = state.incumbent
         if d >= MANY_VARIABLES and trials.h.shape[1]:
             both = join(trials, incumbent)
-            repaired = yield from self._repaired(both, xp.concatenate([chosen, now[None]]), task)
+            equalities = task.real(trials)[trials.g.shape[1] :].any()
+            repaired = yield from self._repaired(both, xp.concatenate([chosen, (now & equalities)[None]]), task)
             trials, last = repaired.take(slice(0, n)), repaired.take(slice(n, n + 1))
             incumbent = best_of_two(incumbent, last)
         else:
@@ -222,12 +224,17 @@ class SASS:
         alike = (xp.std(violation) < self.least_spread) & ~population.feasible.any()
         return known & (alike | (xp.std(f) < self.least_spread))
 
+    def _probes(self, points: Population, task: Task) -> Array:
+        """The probes of the slopes at each point (n d, d)."""
+        n, d = points.x.shape
+        return probes(points.x, task, self.difference * (task.upper - task.lower)).reshape(n * d, d)
+
     def _repaired(self, points: Population, wanted: Array, task: Task) -> Generator[Ask, Population, Population]:
         """The points, those `wanted` (n,) that violate constraints moved by damped least-squares steps.
 
         Unknowns are x and a slack s for each inequality; the equations are g + s^2 = 0 and h = 0. A step minimises
-        |J step + r|^2 + damping |step|^2, which is the shortest solution of J step + sqrt(damping) e = -r. It counts if
-        it reduces |r|; the slopes are measured again only after such a step.
+        |J step + r|^2 + damping |step|^2. It counts if it reduces |r|; the slopes are measured again only after such a
+        step.
         """
         xp = namespace(points.f)
         (n, d), p, m = points.x.shape, points.g.shape[1], points.g.shape[1] + points.h.shape[1]
@@ -239,18 +246,17 @@ class SASS:
             if xp is np and not needy.any():
                 break  # NumPy can see that all is done; JAX never can, and asks for no rows
             blind = needy & ~measured
-            x = probes(points.x, task, self.difference * (task.upper - task.lower))
-            values = yield Ask(x.reshape(n * d, d), xp.repeat(blind, d))
+            x = if_needed(blind.any(), partial(self._probes, points, task), xp.zeros((n * d, d)))
+            values = yield Ask(x, xp.repeat(blind, d))
             known = blind & values.valid.reshape(n, d).all(axis=1)
-            J = xp.where(known[:, None, None], jacobian(points, values, known), J)
+            J = if_needed(known.any(), partial(_measured_again, J, points, values, known), J)
             measured = measured | known
             going = needy & measured
             r = xp.where(going[:, None], residual(points), 0.0)
-            slack = xp.sqrt(xp.maximum(-points.g, 0.0))[:, :, None] * (2.0 * xp.eye(m)[:p])
-            slack = xp.concatenate([slack, xp.zeros((n, m - p, m))], axis=1)
-            wide = xp.concatenate([J, slack, xp.sqrt(damping)[:, None, None] * xp.eye(m)], axis=2)
-            wide = xp.where(going[:, None, None], wide, 0.0)
-            step = xp.nan_to_num(-shortest_solutions(wide, r, going.any())[:, :d])
+            slopes = xp.where(going[:, None, None], J, 0.0)
+            slack = xp.concatenate([4.0 * xp.maximum(-points.g, 0.0), xp.zeros((n, m - p))], axis=1)
+            steps = partial(damped_steps, slopes, damping[:, None] + slack, r)
+            step = xp.nan_to_num(-if_needed(going.any(), steps, xp.zeros((n, d))))
             tried = yield Ask(xp.clip(points.x + step, task.lower, task.upper), going)
             smaller = going & tried.valid & ((residual(tried) ** 2).sum(axis=1) < (r**2).sum(axis=1))
             damping = xp.where(smaller, xp.where(failed, damping, damping / 10), damping * 10)
@@ -260,6 +266,33 @@ class SASS:
         return points
 
 
-def _constraints(points: Population) -> int:
+def _measured_again(J: Array, points: Population, values: Population, known: Array) -> Array:
+    """The slopes (n, m, d), where `known` (n,) those by the values of probes."""
+    return namespace(J).where(known[:, None, None], jacobian(points, values, known), J)
+
+
+def damped_steps(J: Array, weights: Array, r: Array) -> Array:
+    """For each J (n, m, d) and r (n, m) the step (n, d) that is J' y, where (J J' + diag(weights)) y = r.
+
+    It is the step of the shortest solution of J step + S s + sqrt(damping) e = r, where S are the slopes of the slacks
+    and the weights are the squares of S plus the damping: m equations in place of d + 2 m unknowns.
+
+    Examples
+    --------
+    >>> damped_steps(np.array([[[3.0, 4.0]]]), np.array([[25.0]]), np.array([[50.0]])).round(9)
+    array([[3., 4.]])
+    """
+    xp = namespace(J)
+    m = J.shape[1]
+    scale = xp.abs(J).max(axis=(1, 2))
+    scale = xp.where(scale > 0, scale, 1.0)[:, None]  # so that no square can overflow
+    rows = J / scale[:, :, None]
+    least = ROUNDING * m * J.shape[2]  # so that no matrix is singular by rounding
+    added = xp.where(xp.eye(m, dtype=bool), (weights / scale / scale + least)[:, :, None], 0.0)
+    y = each_matrix(xp.linalg.solve, rows @ xp.swapaxes(rows, 1, 2) + added, r[:, :, None])
+    return (xp.swapaxes(y, 1, 2) @ rows)[:, 0] / scale
+
+
+def _constraints(points: Population, task: Task) -> Array:
     """The number of constraints, at least 1."""
-    return max(points.g.shape[1] + points.h.shape[1], 1)
+    return namespace(points.f).maximum(task.real(points).sum(), 1)

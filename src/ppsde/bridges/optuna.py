@@ -14,7 +14,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from ..algorithms import DEFAULT, make
-from ..checks import check_int
+from ..checks import check_int, either
 from ..population import TOLERANCE, Population, evaluated
 from ..streams import seed_from
 from ..variables import Variables
@@ -44,7 +44,8 @@ class OptunaSampler(BaseSampler):
     constraints_func : callable, optional
         Gets a finished trial and returns its constraints, each feasible if <= 0, as for Optuna's own samplers. Without
         it, the constraints are those that a trial was given by `set_constraint`, where Optuna has that.
-    seed : int, optional
+    rng, seed : None, int, SeedSequence or Generator
+        Two words for one thing; `seed` is Optuna's.
     options : mapping, optional
         Settings of the method, by name.
     """
@@ -55,7 +56,8 @@ class OptunaSampler(BaseSampler):
         *,
         n_trials: int = 1000,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
-        seed: int | None = None,
+        rng: Any = None,
+        seed: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         make(method, options)  # an error now, if there is one
@@ -64,7 +66,7 @@ class OptunaSampler(BaseSampler):
         self._method, self._options = method, options
         self._n_trials = check_int("n_trials", n_trials, 1)
         self._constraints_func = constraints_func
-        self._seed, self._searches = seed_from(seed), 0
+        self._seed, self._searches = seed_from(either(rng, seed)), 0
         self._random = RandomSampler(seed=self._seed % 2**32)
         self._intersection = IntersectionSearchSpace()
         self._trials: Trials | None = None

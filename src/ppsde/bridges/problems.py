@@ -36,7 +36,9 @@ def counts_of(problem: Problem) -> tuple[int, int]:
     """Return the numbers of inequalities and equalities; if not stated, from an evaluation in the middle of the box."""
     if problem.n_ineq is not None and problem.n_eq is not None:
         return int(problem.n_ineq), int(problem.n_eq)
-    _, g, h = values_of(problem, (problem.lower / 2 + problem.upper / 2)[None])
+    lower, upper = limits_of(problem)
+    middle = lower / 2 + upper / 2
+    _, g, h = values_of(problem, np.where(integers_of(problem), np.ceil(middle), middle)[None])
     return g.shape[1], h.shape[1]
 
 
@@ -47,6 +49,12 @@ def integers_of(problem: Problem) -> np.ndarray:
     if not (np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all()):
         raise ValueError(f"{problem.name} has variables without bounds, which only ppsde itself can search")
     return mask(False if problem.integrality is None else problem.integrality, problem.dimension, "integrality")
+
+
+def limits_of(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds (d,) of a problem, whole numbers where a variable is an integer."""
+    variables = problem.variables
+    return (problem.lower, problem.upper) if variables is None else (variables.lower, variables.upper)
 
 
 def whole_or_real(lower: np.ndarray, upper: np.ndarray, integer: np.ndarray) -> Variables:
@@ -86,7 +94,8 @@ class PygmoProblem:
         return self._fitnesses(np.asarray(x, float).reshape(-1, self.problem.dimension)).reshape(-1)
 
     def get_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.problem.lower[self.order], self.problem.upper[self.order]
+        lower, upper = limits_of(self.problem)
+        return lower[self.order], upper[self.order]
 
     def get_nec(self) -> int:
         return self._n_eq
@@ -289,6 +298,7 @@ def to_pymoo(problem: Problem) -> Any:
         raise ValueError(f"expected a ppsde Problem; got {type(problem).__name__}")
     integer = integers_of(problem)
     n_ineq, n_eq = counts_of(problem)
+    lower, upper = limits_of(problem)
     mixed = integer.any() and not integer.all()
     names = [f"x{k}" for k in range(problem.dimension)]
 
@@ -304,16 +314,15 @@ def to_pymoo(problem: Problem) -> Any:
 
     common = {"n_obj": 1, "n_ieq_constr": n_ineq, "n_eq_constr": n_eq}
     if mixed:
-        limits = zip(problem.lower.tolist(), problem.upper.tolist(), strict=True)
         kinds = [
-            Integer(bounds=(int(np.ceil(low)), int(np.floor(high)))) if whole else Real(bounds=(low, high))
-            for whole, (low, high) in zip(integer, limits, strict=True)
+            Integer(bounds=(int(low), int(high))) if whole else Real(bounds=(low, high))
+            for whole, low, high in zip(integer, lower.tolist(), upper.tolist(), strict=True)
         ]
         return InPymoo(vars=dict(zip(names, kinds, strict=True)), **common)
     return InPymoo(
         n_var=problem.dimension,
-        xl=problem.lower.copy(),
-        xu=problem.upper.copy(),
+        xl=lower.copy(),
+        xu=upper.copy(),
         vtype=int if integer.all() else float,
         **common,
     )

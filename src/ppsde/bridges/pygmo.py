@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import DEFAULT, make
-from ..checks import check_int
+from ..checks import check_int, either
 from ..population import Population, evaluated, join
 from ..streams import seed_from
 from .problems import OfPygmo, check_one_objective, parts_of_fitness, pygmo_tolerance, whole_or_real
@@ -29,8 +29,9 @@ class PygmoAlgorithm:
         Evaluations of each `evolve`, at most.
     options : mapping, optional
         Settings of the method, by name.
-    seed : int, optional
-        Each `evolve` draws other numbers; the same calls after the same seed have the same results.
+    rng, seed : None, int, SeedSequence or Generator
+        Two words for one thing; `seed` is pygmo's. Each `evolve` draws other numbers; the same calls after the same
+        seed have the same results.
     tol : float, optional
         How exact the result must be before the method may end the search; see `ppsde.minimize`.
     """
@@ -41,13 +42,14 @@ class PygmoAlgorithm:
         *,
         max_evaluations: int = 1000,
         options: Mapping[str, Any] | None = None,
-        seed: int | None = None,
+        rng: Any = None,
+        seed: Any = None,
         tol: float | None = None,
     ) -> None:
         make(method, options)  # an error now, if there is one
         self._max_evaluations = check_int("max_evaluations", max_evaluations, 1)
         self._method, self._options, self._tol = method, options, tol
-        self.set_seed(seed)
+        self.set_seed(either(rng, seed))
 
     def evolve(self, population: Any) -> Any:
         """Search on the population's problem, and replace members by better points."""
@@ -92,7 +94,7 @@ class PygmoAlgorithm:
                 population.set_xf(k, best.x[k], np.concatenate([best.f[k : k + 1], best.h[k], best.g[k]]))
         return population
 
-    def set_seed(self, seed: int | None) -> None:
+    def set_seed(self, seed: Any) -> None:
         """Begin again with the numbers of this seed."""
         self._seed, self._evolutions = seed_from(seed), 0
 

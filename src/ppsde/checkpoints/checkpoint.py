@@ -19,7 +19,7 @@ from ..engines.run import Run
 from ..engines.searches import Searches
 from ..evaluation.evaluate import NO_COSTS, Costs
 from ..evaluation.values import INVALID, MALFORMED, OK, Failure, Noted
-from ..files import sweep
+from ..files import errors_name, sweep
 from ..population import Population, checked_tolerance
 from . import state_file
 from .journal import Journal, NotedRows
@@ -32,7 +32,7 @@ _NOTHING: Mapping[int, Noted] = MappingProxyType({})
 
 
 class CheckpointWarning(UserWarning):
-    """Warns that a checkpoint could not be written; the run itself goes on."""
+    """Warns that a checkpoint could not be written, or that its function has changed; the run itself goes on."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class Checkpoint:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         _check_free(Path(path))
-        self._open(Path(path), dict(about), every, clock)
+        with errors_name(Path(path)):
+            self._open(Path(path), dict(about), every, clock)
         try:
             _check_free(Path(path))  # again, now that the lock stops others from creating it
             sweep(self.path, MAGIC)  # a process may have been killed while it wrote the very first state

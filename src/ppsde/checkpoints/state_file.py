@@ -86,7 +86,7 @@ def write(path: Path, content: Any, arrays: Mapping[str, np.ndarray]) -> bytes:
 def refuse_foreign(path: Path, kind: str) -> None:
     """Raise `CheckpointError` if there is a file at `path` that is not empty and not a file of that kind."""
     try:
-        with _opened(path) as file:
+        with naming(path), _opened(path) as file:
             if not os.fstat(file.fileno()).st_size:
                 return
             try:

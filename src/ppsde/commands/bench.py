@@ -8,7 +8,7 @@ from typing import Any
 
 from ..files import refuse_foreign, write_own
 from . import exit_status, watch
-from .parsing import Renamed, again, command, instance, settings_of, whole
+from .parsing import Renamed, add_seed, add_several, again, command, instance, settings_of, whole
 from .text import printable
 
 DAMAGES_SHOWN = 10
@@ -71,20 +71,17 @@ def _add_run(tasks: Any) -> None:
     )
     task.add_argument("plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan")
     task.add_argument("--store", type=Path, required=True, metavar="FILE", help="where results go; made if missing")
-    task.add_argument("--method", action="append", metavar="NAME", help="an algorithm; may be repeated")
+    add_several(task, "--method", "--methods", "an algorithm", "NAME")
     task.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of every --method")
     task.add_argument("--suite", help="see `ppsde list suites`; all of its problems unless some are named")
-    task.add_argument(
-        "--problem", action="append", metavar="NAME", help="a name, SUITE:NAME or FILE.py:NAME; may be repeated"
-    )
-    task.add_argument("--dimension", action="append", type=whole, metavar="D", help="may be repeated")
-    task.add_argument("--problems", action=Renamed, dest="problem", help=SUPPRESS)
-    task.add_argument("--dimensions", action=Renamed, dest="dimension", const=whole, help=SUPPRESS)
+    add_several(task, "--problem", "--problems", "a name, SUITE:NAME or FILE.py:NAME", "NAME")
+    add_several(task, "--dimension", "--dimensions", "number of variables", "D", whole)
     task.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
     task.add_argument("--runs", type=whole, metavar="N", help="of each algorithm on each problem (default: 25)")
     task.add_argument("--budget", type=whole, metavar="N", help="evaluations per run (default: the suite's)")
+    task.add_argument("--max-evaluations", action=Renamed, dest="budget", type=whole, help=SUPPRESS)
     task.add_argument("--budget-per-variable", type=whole, metavar="N", help="evaluations per run and variable")
-    task.add_argument("--seed", type=whole, metavar="N", help="of the study (default: 0)")
+    add_seed(task, "of the study (default: 0)")
     task.add_argument("--record", type=whole, metavar="N", help="points recorded along each run (default: 200)")
     task.add_argument("--engine", metavar="E", help="auto, host or compiled (default: auto)")
     task.add_argument("--device", metavar="D", help="cpu or gpu, for the compiled engine (default: cpu)")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import re
 from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from .exit_status import FOUND
 from .parsing import command, subcommands
 
 SHELLS = ("bash", "zsh", "fish")
+PLAIN = re.compile(r"[\w.:=+-]+")  # names that need no quotes; others, of someone else's suite, are not offered
 
 
 def add(group: Any) -> None:
@@ -18,8 +22,8 @@ def add(group: Any) -> None:
         group,
         "completion",
         "completion for bash, zsh or fish",
-        "Print a script that makes a shell complete commands, options, methods, rules and\n"
-        "suites. To have it in every shell:\n\n"
+        "Print a script that makes a shell complete commands, options, problems, methods,\n"
+        "rules and suites. To have it in every shell:\n\n"
         "  bash   echo 'eval \"$(ppsde completion bash)\"' >> ~/.bashrc\n"
         "  zsh    echo 'eval \"$(ppsde completion zsh)\"' >> ~/.zshrc\n"
         "  fish   ppsde completion fish > ~/.config/fish/completions/ppsde.fish",
@@ -31,93 +35,156 @@ def add(group: Any) -> None:
 
 def completion(arguments: Namespace) -> int:
     """Print the script."""
-    print({"bash": _bash, "zsh": _zsh, "fish": _fish}[arguments.shell](words_of(arguments.top)))
+    print({"bash": _bash, "zsh": _zsh, "fish": _fish}[arguments.shell](words_of(arguments.top, names())))
     return FOUND
 
 
-def words_of(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], list[str]]:
-    """Return what may follow each command, by its words: its options, and the commands below it."""
-    options = [
-        option
-        for action in parser._actions
-        if action.help != argparse.SUPPRESS
-        for option in action.option_strings
-        if option.startswith("--")
-    ]
+@dataclass
+class Words:
+    """The words that may follow a command."""
+
+    commands: list[str]
+    positional: list[str] = field(default_factory=list)
+    options: dict[str, list[str]] = field(default_factory=dict)  # the values of each that are names
+    flags: list[str] = field(default_factory=list)  # options without a value
+
+
+def words_of(
+    parser: argparse.ArgumentParser, named: dict[str, list[str]], path: tuple[str, ...] = ()
+) -> dict[tuple[str, ...], Words]:
+    """Return what may follow each command, by its words; `named` has the values of arguments that are names."""
     below = subcommands(parser)
-    found = {path: [*below, *options]}
+    words = Words(list(below))
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or isinstance(action, argparse._SubParsersAction):
+            continue
+        known = action.choices or named.get(" ".join([*path, action.dest]), named.get(action.dest, []))
+        values = [str(value) for value in known if PLAIN.fullmatch(str(value))]
+        long = [option for option in action.option_strings if option.startswith("--")]
+        if not action.option_strings:
+            words.positional += values
+        elif action.nargs == 0:
+            words.flags += long
+        else:
+            words.options |= dict.fromkeys(long, values)
+    found = {path: words}
     for name, one in below.items():
-        found |= words_of(one, (*path, name))
+        found |= words_of(one, named, (*path, name))
     return found
 
 
-def values_of() -> dict[str, list[str]]:
-    """Return the values of options that are names, by option."""
+def names() -> dict[str, list[str]]:
+    """Return the values of arguments that are names, by argument, or by command and argument."""
     from ..algorithms import ALGORITHMS
     from ..experiments.plan import DEVICES, ENGINES
     from ..parts.handling import RULES
     from ..suites import SUITES
 
+    problems = {suite: list(made.names) for suite, made in SUITES.known()}
     return {
-        "--method": list(ALGORITHMS),
-        "--suite": list(SUITES),
-        "--option": [f"rule={name}" for name in RULES],
-        "--engine": list(ENGINES),
-        "--device": list(DEVICES),
-        "--on-failure": ["penalise", "retry:1", "raise"],
-        "--format": ["cec", "ioh", "parquet"],
-        "--report": ["best", "original"],
+        "method": list(ALGORITHMS),
+        "suite": list(SUITES),
+        "problem": [f"{suite}:{name}" for suite, known in problems.items() for name in known],
+        "reproduce problem": [*problems["cec2017"], *problems["cec2020rw"]],
+        "reproduce method": ["all", *ALGORITHMS],
+        "suites plot name": list(dict.fromkeys(name for known in problems.values() for name in known)),
+        "option": [f"rule={name}" for name in RULES],
+        "instance": ["official"],
+        "engine": list(ENGINES),
+        "device": list(DEVICES),
+        "on_failure": ["penalise", "retry:1", "raise"],
+        "format": ["cec", "ioh", "parquet"],
     }
 
 
-def _bash(words: dict[tuple[str, ...], list[str]]) -> str:
-    values = "\n".join(f"    {option}) words={_quoted(names)} ;;" for option, names in values_of().items())
-    commands = "\n".join(
-        f"      {_quoted([' '.join(path)])}) words={_quoted(found)} ;;" for path, found in words.items()
+def _offers(words: dict[tuple[str, ...], Words]) -> str:
+    """Return the function of bash and zsh that prints what may follow the words that were typed."""
+    values = [
+        f"    {_quoted([*path, option])}) echo {_quoted(offered)}; return ;;"
+        for path, each in words.items()
+        for option, offered in each.options.items()
+    ]
+    plain = [
+        f"    {_quoted(path)}) echo {_quoted([*each.commands, *each.positional, *each.options, *each.flags])} ;;"
+        for path, each in words.items()
+    ]
+    return "\n".join(
+        [
+            "_ppsde_offers() {",
+            '  local at="" word="ppsde"',
+            '  for word in "$@"; do',
+            f"    case {_quoted(['|' + '|'.join(map(' '.join, words)) + '|'])} in",
+            '      *"|$at${at:+ }$word|"*) at="$at${at:+ }$word" ;;',
+            "    esac",
+            "  done",
+            '  case "$at${at:+ }$word" in',
+            *values,
+            "  esac",
+            '  case "$at" in',
+            *plain,
+            "  esac",
+            "}",
+        ]
     )
+
+
+def _bash(words: dict[tuple[str, ...], Words]) -> str:
+    """Return the script of bash, whose own words end at : and =, so that only the rest of a name is completed."""
     return f"""# bash completion of ppsde
+{_offers(words)}
 _ppsde() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" at="" words="" word
-  case "$previous" in
-{values}
-  esac
-  if [ -z "$words" ]; then
-    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
-      case "{_commands(words)}" in *"|$at${{at:+ }}$word|"*) at="$at${{at:+ }}$word" ;; esac
-    done
-    case "$at" in
-{commands}
-    esac
+  local typed line="${{COMP_LINE:0:COMP_POINT}}" current="" before
+  read -ra typed <<< "$line"
+  if [[ "$line" != *[[:space:]] ]]; then
+    current="${{typed[${{#typed[@]}}-1]}}"
+    unset "typed[${{#typed[@]}}-1]"
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
+  before="${{current%"${{current##*[:=]}}"}}"
+  COMPREPLY=($(compgen -W "$(_ppsde_offers "${{typed[@]:1}}")" -- "$current"))
+  COMPREPLY=("${{COMPREPLY[@]#"$before"}}")
+  if [[ ${{#COMPREPLY[@]}} == 0 && "$(compgen -f -- "${{current#"$before"}}")" == *.py ]]; then
+    compopt -o nospace  # :NAME follows
+  fi
 }}
-complete -o filenames -F _ppsde ppsde"""
+complete -o bashdefault -o default -F _ppsde ppsde"""
 
 
-def _commands(words: dict[tuple[str, ...], list[str]]) -> str:
-    return "|" + "|".join(" ".join(path) for path in words if path) + "|"
+def _zsh(words: dict[tuple[str, ...], Words]) -> str:
+    return f"""# zsh completion of ppsde
+(( $+functions[compdef] )) || {{ autoload -U compinit && compinit }}
+{_offers(words)}
+_ppsde() {{
+  local -a offered no_space
+  offered=($(_ppsde_offers "${{(@Q)words[2,CURRENT-1]}}"))
+  [[ "$(print -rl -- "${{(Q)PREFIX}}"*(N))" != *.py ]] || no_space=(-S "")  # :NAME follows
+  compadd -a offered || _files "${{no_space[@]}}"
+}}
+compdef _ppsde ppsde"""
 
 
-def _quoted(words: list[str]) -> str:
-    return "'" + " ".join(words) + "'"
-
-
-def _zsh(words: dict[tuple[str, ...], list[str]]) -> str:
-    return f"""(( $+functions[compdef] )) || {{ autoload -U compinit && compinit }}
-autoload -U +X bashcompinit && bashcompinit
-{_bash(words)}"""
-
-
-def _fish(words: dict[tuple[str, ...], list[str]]) -> str:
-    lines, values = ["# fish completion of ppsde"], values_of()
-    for path, found in words.items():
-        below = [name for name in found if not name.startswith("--")]
-        seen = [f"__fish_seen_subcommand_from {name}" for name in path]
-        not_yet = [f"not __fish_seen_subcommand_from {' '.join(below)}"] if below else []
-        where = "; and ".join([*seen, *not_yet]) or "true"
-        for name in found:
-            what = f"-l {name[2:]}" if name.startswith("--") else f"-f -a {name}"
-            names = values.get(name)
-            with_names = f" -x -a '{' '.join(names)}'" if names else ""
-            lines.append(f"complete -c ppsde -n '{where}' {what}{with_names}")
+def _fish(words: dict[tuple[str, ...], Words]) -> str:
+    lines = [
+        "# fish completion of ppsde",
+        "function __ppsde_at",
+        "  set -l at",
+        "  for word in (commandline -opc)[2..]",
+        f"    contains -- (string join -- ' ' $at $word) {' '.join(_quoted(path) for path in words if path)}",
+        "    and set -a at $word",
+        "  end",
+        '  test "$at" = "$argv"',
+        "end",
+    ]
+    for path, each in words.items():
+        begin = f"complete -c ppsde -n '__ppsde_at {' '.join(path)}'"
+        if each.commands:
+            lines.append(f"{begin} -f -a {_quoted(each.commands)}")
+        if each.positional:
+            lines.append(f"{begin} -a {_quoted(each.positional)}")
+        for option, offered in each.options.items():
+            lines.append(f"{begin} -l {option[2:]} -r" + (f" -a {_quoted(offered)}" if offered else ""))
+        lines += [f"{begin} -l {flag[2:]}" for flag in each.flags]
     return "\n".join(lines)
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return "'" + " ".join(words) + "'"

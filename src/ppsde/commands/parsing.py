@@ -7,12 +7,12 @@ import ast
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..lookup import did_you_mean
+from ..lookup import did_you_mean, place_in
 from ..problem import Problem
 from ..suites.named import from_file, from_suite, split_target
 from .exit_status import WRONG
@@ -53,17 +53,40 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 class Renamed(argparse.Action):
-    """An old spelling of an option: it says the new one, and adds its values, with commas between, to it."""
+    """An old spelling of an option: it says the new one, and gives its value, or adds its values, to it."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        new = f"--{self.dest.replace('_', '-')}"
-        print(f"ppsde: {option_string} is called {new}, which may be repeated", file=sys.stderr)
-        convert = self.const or str
-        try:
-            found = [convert(part) for part in str(values).split(",")]
-        except (ValueError, argparse.ArgumentTypeError):
-            parser.error(f"argument {option_string}: expected values with commas between; got {values!r}")
-        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *found])
+        several = isinstance(values, list)
+        more = ", which may be repeated" if several else ""
+        print(f"ppsde: {option_string} is called --{self.dest.replace('_', '-')}{more}", file=sys.stderr)
+        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values] if several else values)
+
+
+class Several:
+    """Reads the values of an option that may be repeated and may have commas between values, each by `convert`."""
+
+    def __init__(self, convert: Callable[[str], Any] = str) -> None:
+        self.convert = convert
+
+    def __call__(self, text: str) -> list[Any]:
+        place = place_in(text)
+        parts = [text] if place is not None and place.path.is_file() else text.split(",")  # a comma in a file's name
+        if not all(part.strip() for part in parts):
+            raise argparse.ArgumentTypeError(f"expected values with commas between; got {text!r}")
+        return [self.convert(part.strip()) for part in parts]
+
+
+def add_several(parser: Any, option: str, old: str, help: str, metavar: str, convert: Any = str) -> None:
+    """Add an option whose values may be repeated or have commas between, and an old spelling of it."""
+    name, read = option.lstrip("-"), Several(convert)
+    parser.add_argument(option, action="extend", type=read, metavar=metavar, help=f"{help}; may be repeated")
+    parser.add_argument(old, action=Renamed, dest=name, type=read, help=argparse.SUPPRESS)
+
+
+def add_seed(parser: Any, help: str) -> None:
+    """Add the option of the seed, and the word that Python's arguments have for it."""
+    parser.add_argument("--seed", type=whole, metavar="N", help=help)
+    parser.add_argument("--rng", action=Renamed, dest="seed", type=whole, help=argparse.SUPPRESS)
 
 
 def whole(text: str) -> int:

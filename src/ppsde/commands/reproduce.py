@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, Namespace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import refuse_foreign, write_own
 from .exit_status import FOUND, INTERRUPTED
-from .parsing import Renamed, again, command, instance, whole
+from .parsing import Renamed, add_seed, add_several, again, command, instance, whole
 from .text import heading, table
 
 if TYPE_CHECKING:
@@ -32,30 +34,24 @@ def add(group: Any) -> None:
         "cec2026 (28 problems, D = 30, U-score and accuracy and speed) or cec2020rw (57\n"
         "real-world problems, their own budgets and score, beside the eight entries).",
         "ppsde reproduce --dimension 10",
-        "ppsde reproduce --method all --dimension 10 --dimension 30 --report original",
+        "ppsde reproduce --method all --dimension 10,30 --report original",
         "ppsde reproduce --competition cec2026 --device gpu -o cec2026",
         "ppsde reproduce --competition cec2020rw --method sass,colshade,pps-sqp -o cec2020rw",
     )
     parser.add_argument("--competition", choices=("cec2026", "cec2020rw"), help="rerun a competition")
-    parser.add_argument(
-        "--dimension",
-        action="append",
-        type=whole,
-        metavar="D",
-        help="may be repeated (default: all three; 30 in cec2026)",
-    )
-    parser.add_argument("--dimensions", action=Renamed, dest="dimension", const=whole, help=SUPPRESS)
+    several = partial(add_several, parser)
+    several("--method", "--methods", "default: pps-de, all in a competition", "NAME")
+    several("--problem", "--problems", "default: all", "C01")
+    several("--dimension", "--dimensions", "default: all three, 30 in cec2026", "D", whole)
     parser.add_argument("--runs", type=whole, default=25, metavar="N", help="default: %(default)s")
-    parser.add_argument("--method", metavar="NAME,..", help="default: pps-de, all in a competition")
-    parser.add_argument("--problem", action="append", metavar="C01", help="may be repeated (default: all)")
-    parser.add_argument("--problems", action=Renamed, dest="problem", help=SUPPRESS)
     parser.add_argument(
-        "--evaluations", type=whole, metavar="N", help="per run and variable (default: 20000, or the suite's)"
+        "--budget-per-variable", type=whole, metavar="N", help="evaluations (default: 20000, or the suite's)"
     )
+    parser.add_argument("--evaluations", action=Renamed, dest="budget_per_variable", type=whole, help=SUPPRESS)
     parser.add_argument(
         "--record", type=whole, default=200, metavar="N", help="points recorded per run of a competition (default: 200)"
     )
-    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="default: %(default)s")
+    add_seed(parser, "of the study (default: 0)")
     parser.add_argument("--instance", type=instance, metavar="I", help="of the CEC2017 problems (default: official)")
     parser.add_argument(
         "--report",
@@ -89,7 +85,10 @@ def reproduce(arguments: Namespace) -> int:
         return INTERRUPTED
     with Store(path) as store:
         study = gather(store, summary.plan)
-    texts = _competition(arguments.competition, study) if arguments.competition else _published(arguments.report, study)
+    if arguments.competition:
+        texts = _competition(arguments.competition, study, summary.seconds)
+    else:
+        texts = _published(arguments.report, study)
     files = {arguments.output / f"reproduce.{kind}": text for kind, text in texts.items()}
     for file, text in files.items():
         write_own(file, text, file.suffix[1:])
@@ -111,15 +110,16 @@ def _published(report: str, study: Study) -> dict[str, str]:
     return {"csv": published.as_csv(cells), "html": page(study, compared=published.section(cells, report))}
 
 
-def _competition(name: str, study: Study) -> dict[str, str]:
-    """Print the tables of a competition; return the CSV file and the page."""
+def _competition(name: str, study: Study, seconds: float) -> dict[str, str]:
+    """Print the tables of a competition, but for the long one; return the CSV file and the page."""
     from ..reports.competitions import rerun
     from ..reports.findings import find
     from ..reports.page import page
 
     findings = find(study)
     found = rerun(name, study, findings)
-    for each in found.tables.values():
+    found = replace(found, lines=[*found.lines, f"{seconds:.0f} s in this call"])
+    for each in (one for kind, one in found.tables.items() if kind != "problems"):
         print(heading(f"\n{each.title}"))
         lines = [[f"{value:.5g}" if isinstance(value, float) else str(value) for value in row] for row in each.rows]
         print(table(each.columns, lines))
@@ -133,12 +133,12 @@ def competition_plan(arguments: Namespace) -> Plan:
     from ..experiments import Plan
     from ..experiments.workers import preferred_device
 
-    methods = (arguments.method or "all").split(",")
+    methods = arguments.method or ["all"]
     real_world = arguments.competition == "cec2020rw"
     for name in ("dimension", "instance"):
         if real_world and getattr(arguments, name) is not None:
             raise ValueError(f"{name} must not be given with competition cec2020rw: each of its problems has its own")
-    budget = arguments.evaluations if real_world else arguments.evaluations or 20_000
+    budget = arguments.budget_per_variable if real_world else arguments.budget_per_variable or 20_000
     return Plan(
         list(ALGORITHMS) if methods == ["all"] else methods,
         suite="cec2020rw" if real_world else "cec2017",
@@ -147,7 +147,7 @@ def competition_plan(arguments: Namespace) -> Plan:
         instance=None if real_world else arguments.instance or "official",
         runs=arguments.runs,
         budget_per_variable=budget,
-        seed=arguments.seed,
+        rng=arguments.seed or 0,
         record=arguments.record,
         engine="auto",
         device=arguments.device or preferred_device(),
@@ -162,7 +162,7 @@ def published_plan(arguments: Namespace) -> Plan:
     from ..experiments.workers import preferred_device
     from ..reports.published import COLUMN_OF
 
-    methods = (arguments.method or "pps-de").split(",")
+    methods = arguments.method or ["pps-de"]
     if methods == ["all"]:
         methods = [name for name in COLUMN_OF if name in ALGORITHMS]
     for method in methods:
@@ -179,8 +179,8 @@ def published_plan(arguments: Namespace) -> Plan:
         dimensions=dimensions,
         instance=arguments.instance or "official",
         runs=arguments.runs,
-        budget_per_variable=arguments.evaluations or published.EVALUATIONS_PER_VARIABLE,
-        seed=arguments.seed,
+        budget_per_variable=arguments.budget_per_variable or published.EVALUATIONS_PER_VARIABLE,
+        rng=arguments.seed or 0,
         record=1,  # the table needs only the end of each run
         engine="compiled",
         device=arguments.device or preferred_device(),

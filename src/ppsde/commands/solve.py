@@ -6,13 +6,13 @@ import json
 import secrets
 import shlex
 import sys
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ..parts.handling import RULES
 from ..problem import Optimum, Problem
 from ..progress import times
 from . import exit_status
-from .parsing import command, instance, opened, settings_of, whole
+from .parsing import Renamed, add_seed, again, command, instance, opened, settings_of, whole
 from .text import plain, print_json, printable, table
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def add(group: Any) -> None:
     parser.add_argument("problem", metavar="FILE.py:NAME | SUITE:NAME", help="the problem")
     parser.add_argument("--method", help=f"see `ppsde list algorithms` (default: {DEFAULT})")
     parser.add_argument("--max-evaluations", type=whole, metavar="N", help="the budget (default: 20000 per variable)")
+    parser.add_argument("--budget", action=Renamed, dest="max_evaluations", type=whole, help=SUPPRESS)
     parser.add_argument(
         "--target",
         type=float,
@@ -77,7 +78,7 @@ def add(group: Any) -> None:
         metavar="T",
         help="stop when the method has converged to T (0: never; default: 1e-8 if it can)",
     )
-    parser.add_argument("--seed", type=whole, metavar="N", help="the same seed gives the same result (default: drawn)")
+    add_seed(parser, "the same seed gives the same result (default: drawn)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method; may be repeated"
     )
@@ -128,6 +129,8 @@ def solve(arguments: Namespace) -> int:
         print(f"\n  {about['method']}, seed {about['seed']}, {took}", file=said, flush=True)
         if result.status in (INTERRUPTED, TIME_UP, ERROR) and (arguments.resume or arguments.checkpoint) is not None:
             print(f"  to resume: {_resuming(arguments)}", file=said, flush=True)
+        elif result.status == INTERRUPTED:
+            print(f"  not saved; a run that can be resumed: {again()} --checkpoint FILE", file=said, flush=True)
         if to_stdout:
             print_json(as_data(problem, result, **about, seconds=result.seconds))
         elif arguments.json is not None:
@@ -174,7 +177,7 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
             raise ValueError(f"--{name.replace('_', '-')} cannot be given with --resume: the run has its own")
     method, rule = _own_code(arguments)
     run, facts = peek(arguments.resume, method, rule)
-    algorithm = cast(Any, run.algorithm)
+    algorithm: Any = run.algorithm  # a dataclass of settings
     usual = ALGORITHMS.find(method or facts["method"])
     settings = {field.name: getattr(algorithm, field.name) for field in fields(algorithm)}
     options = {name: value for name, value in settings.items() if value != getattr(usual, name)}
@@ -222,7 +225,7 @@ def status_of(result: Any) -> int:
     """Return the exit status of a result."""
     if result.status == INTERRUPTED:
         return exit_status.INTERRUPTED
-    if result.status == FAILED or result.nfev == result.n_failed:
+    if result.status == FAILED or 0 < result.nfev == result.n_failed:
         return exit_status.ALL_FAILED
     return exit_status.FOUND if result.feasible else exit_status.NOTHING_FEASIBLE
 

@@ -84,7 +84,7 @@ class Program:
         self._workers = 1 if self.aside else workers or os.cpu_count() or 1
         self.width = width_of(problems, self.aside)  # runs of one problem in a call, at most
         with float64():
-            values = values_of(problems, algorithm)
+            values, counts = values_of(problems, algorithm), counts_of(problems)
         together = _side_by_side(values, self.width) if self.aside else None
 
         def one(key: Array, row: tuple[Array, ...]) -> Any:
@@ -92,7 +92,7 @@ class Program:
             evaluate = together or one_of(values, number)
             traced = run_of(algorithm, evaluate, budget, record, tol=tol, target=target)
             tolerance = jax.numpy.asarray(SEARCHED * tolerances_of(problems))[number]
-            return traced(lower, upper, jax.random.fold_in(key, run), tolerance)
+            return traced(lower, upper, jax.random.fold_in(key, run), tolerance, jax.numpy.asarray(counts)[number])
 
         def batch(key: Array, rows: tuple[Array, ...], *count: Array) -> Any:
             if self.aside:
@@ -391,7 +391,6 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
     g and h have columns only if the algorithm or its rule has `needs_constraint_values`. Then all problems have as many
     as the one with most constraints; added columns are 0, so they are satisfied and constant.
     """
-    import jax
     import jax.numpy as jnp
 
     def widened(columns: Array, width: int) -> Array:
@@ -402,12 +401,17 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
         points = evaluated(x, f, g, h, SEARCHED * problem.tolerance)
         return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
 
-    widths = [0, 0]
-    if reads_constraints(algorithm):
-        point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
-        shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
-        widths = [max(shape[k].shape[1] for shape in shapes) for k in (1, 2)]
+    widths = counts_of(problems).max(axis=0) if reads_constraints(algorithm) else (0, 0)
     return [partial(values, problem, widths) for problem in problems]
+
+
+def counts_of(problems: Sequence[Problem]) -> np.ndarray:
+    """Return the numbers of inequalities and equalities of problems (k, 2)."""
+    import jax
+
+    point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
+    shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
+    return np.array([[g.shape[1], h.shape[1]] for _, g, h in shapes])
 
 
 def tolerances_of(problems: Sequence[Problem]) -> np.ndarray:

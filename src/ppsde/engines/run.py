@@ -56,7 +56,7 @@ class Run:
     spent. It also ends after a generation with which the algorithm has `converged`, if `task.tol` is not 0.
 
     The points of `task.x0` whose `x0_values` are passed, as f (k,), g (k, p) and h (k, q), are not evaluated where the
-    first population contains them. Another attempt at a first population evaluates them.
+    first population contains them. Another attempt at a first population does without them.
     """
 
     def __init__(
@@ -298,6 +298,7 @@ class Run:
         spent = self._left <= 0
         if self.state is None and not state.population.valid.any() and not spent:
             self._attempt += 1
+            self.task = replace(self.task, x0=None)  # a method may ask for nothing else, for ever
         else:
             self.state = contiguous(state)
             if not self._is_best(self.best_member):

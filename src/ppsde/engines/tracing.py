@@ -37,6 +37,19 @@ def as_tree(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class Widened(Task):
+    """A task whose points have columns of 0 after those of g and h, as many as another problem of the program needs."""
+
+    counts: Any = None  # (2,), numbers of inequalities and equalities
+
+    def real(self, points: Population) -> Array:
+        import jax.numpy as jnp
+
+        kinds = zip((points.g, points.h), self.counts, strict=True)
+        return jnp.concatenate([jnp.arange(columns.shape[1]) < count for columns, count in kinds])
+
+
+@dataclass(frozen=True)
 class Tally:
     """The engine's own variables in the loop, beside the algorithm's state."""
 
@@ -57,7 +70,7 @@ def run_of(
     tol: float = 0.0,
     target: float | None = None,
 ) -> Callable[..., Any]:
-    """Return a function (lower, upper, key) -> the best points of a run and a history of `record` rows, by name.
+    """Return a function (lower, upper, key, ..) -> the best points of a run and a history of `record` rows, by name.
 
     `key` is the run's own; `x0` (k, d) are points that the first population must contain. If `whole`, the function also
     returns the last population and the number of failed evaluations. If every generation asks for the same number of
@@ -72,8 +85,11 @@ def run_of(
     def converged(state: Any) -> Array:
         return jnp.asarray(algorithm.converged(state))  # type: ignore[attr-defined]  # it is `Converging`
 
-    def run(lower: Array, upper: Array, key: Array, tolerance: Array | float = TOLERANCE) -> dict[str, Array]:
-        task = Task(lower, upper, budget, x0, tol, tolerance)
+    def run(
+        lower: Array, upper: Array, key: Array, tolerance: Array | float = TOLERANCE, counts: Array | None = None
+    ) -> dict[str, Array]:
+        facts = lower, upper, budget, x0, tol, tolerance
+        task = Task(*facts) if counts is None else Widened(*facts, counts)
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)

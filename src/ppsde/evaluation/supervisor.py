@@ -120,7 +120,7 @@ class Supervisor:
 
 def supervise(line: str, owner: str) -> None:
     """Run the supervisor until its owner closes the socket or ends; the process ends with it."""
-    for name in ("cloudpickle", "threadpoolctl"):  # once here, not again in every worker
+    for name in ("cloudpickle", "threadpoolctl", "numpy.ma"):  # once here; a function may leave a worker no files
         with suppress(ImportError):
             import_module(name)
     _inherit_orphans()

@@ -358,9 +358,8 @@ def _finite(values: np.ndarray) -> bool:
 
 
 def _summable(values: np.ndarray) -> bool:
-    """Return whether the sum of all absolute values is finite, so that each is, and each sum of some."""
-    with np.errstate(over="ignore"):
-        return bool(np.abs(values).sum() < np.inf)
+    """Return whether every value is finite, and no sum of some can overflow."""
+    return not values.size or float(np.abs(values).max()) * values.size < np.inf
 
 
 def _violation(g: np.ndarray, h: np.ndarray) -> Any:

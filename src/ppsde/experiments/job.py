@@ -54,7 +54,7 @@ def plain(value: Any, name: str) -> Any:
         return [plain(item, name) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: plain(item, name) for key, item in value.items()}
-    raise ValueError(f"{name} must be made of numbers, text, true and false; got a {type(value).__name__}")
+    raise ValueError(f"{name} must be made of numbers, text, true and false; got {type(value).__name__}")
 
 
 PACKAGES = ("numpy", "scipy", "jax", "jaxlib")

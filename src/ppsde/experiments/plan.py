@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algorithms import label_of, make
-from ..checks import check_seconds
+from ..checks import check_seconds, takes_seed
 from ..lookup import code_digest, did_you_mean, origin_of, place_in, roots_in
 from ..problem import Problem
 from ..suites import SUITES, get
@@ -158,7 +159,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study before it is run. A plan in a TOML file has these names as keys.
+    """A study before it is run. A plan in a TOML file has these names as keys, and `seed` for `rng`.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ class Plan:
         Runs of each algorithm on each problem, numbered from 0.
     budget, budget_per_variable : int, optional
         Evaluations per run, or per run and variable; by default the suite's, and 20000 per variable for a file.
-    seed : int
+    rng : int
         Seed of the study; each run has its own random numbers.
     record : int
         Number of points recorded along each run.
@@ -208,7 +209,7 @@ class Plan:
     runs: int = 25
     budget: int | None = None
     budget_per_variable: int | None = None
-    seed: int = 0
+    rng: int = 0
     record: int = 200
     engine: str = "auto"
     device: str = "cpu"
@@ -220,7 +221,7 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "contenders", _contenders(self.algorithms, Path(self.folder)))
         object.__setattr__(self, "sources", _sources(self.suite, self.problems, Path(self.folder)))
-        for name in ("instance", "runs", "budget", "budget_per_variable", "seed", "record"):
+        for name in ("instance", "runs", "budget", "budget_per_variable", "rng", "record"):
             object.__setattr__(self, name, _whole(getattr(self, name)))
         if isinstance(self.dimensions, list | tuple):
             object.__setattr__(self, "dimensions", [_whole(d) for d in self.dimensions])
@@ -233,7 +234,7 @@ class Plan:
                 _check_int(name, getattr(self, name), 1)
         if self.budget is not None and self.budget_per_variable is not None:
             raise ValueError("budget and budget_per_variable must not both be given")
-        _check_int("seed", self.seed, 0, most=LARGEST_SEED)
+        _check_int("the seed", self.rng, 0, most=LARGEST_SEED)
         _check_int("record", self.record, 1)
         for name, allowed in (("engine", ENGINES), ("device", DEVICES)):
             if getattr(self, name) not in allowed:
@@ -242,26 +243,34 @@ class Plan:
         if self.eval_timeout is not None and self.engine == "compiled":
             raise ValueError("eval_timeout must not be given with engine 'compiled': a program cannot be interrupted")
 
+    @property
+    def seed(self) -> int:
+        """The seed of the study."""
+        return self.rng
+
     @classmethod
     def read(cls, path: str | os.PathLike[str], **changes: Any) -> Plan:
         """Return the plan in a TOML file; `changes` replace its keys."""
         file = Path(path)
         try:
             data = tomllib.loads(file.read_bytes().decode())
-            return cls.of({**data, **changes}, file.parent)
+            if "rng" in data:
+                warnings.warn(f"{path}: rng is called seed in a plan's file", stacklevel=2)
+            return cls.of({**_with_seed(data), **_with_seed(changes)}, file.parent)
         except ValueError as error:  # also if it is not TOML or not text
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
     def of(cls, data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Plan:
         """Return the plan that plain data describes."""
-        keys = [entry.name for entry in fields(cls) if entry.init and entry.name != "folder"]
+        keys = list(_with_seed({entry.name: None for entry in fields(cls) if entry.init and entry.name != "folder"}))
+        data = _with_seed(data)
         for key in data:
             if key not in keys:
                 raise ValueError(f"unknown key {key!r}; a plan has {', '.join(keys)}{did_you_mean(key, keys)}")
         if "algorithms" not in data:
             raise ValueError("algorithms must be given: a list of methods, or tables with method, name and options")
-        return cls(**data, folder=folder)
+        return cls(**{"rng" if key == "seed" else key: value for key, value in data.items()}, folder=folder)
 
     def budget_of(self, source: Source, dimension: int) -> int:
         """Return the evaluations of one run on that problem."""
@@ -284,6 +293,16 @@ class Plan:
             **{name: getattr(self, name) for name in ("instance", "runs", "budget", "budget_per_variable")},
             **{name: getattr(self, name) for name in ("seed", "record", "engine", "device", "eval_timeout")},
         }
+
+
+Plan.__init__ = takes_seed(Plan.__init__)  # type: ignore[method-assign]
+
+
+def _with_seed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data of a plan with `seed` for `rng`."""
+    if "rng" in data and "seed" in data:
+        raise ValueError("rng and seed are two words for one thing; give one of them")
+    return {"seed" if key == "rng" else key: value for key, value in data.items()}
 
 
 def _contenders(algorithms: Any, folder: Path) -> tuple[Contender, ...]:

@@ -181,8 +181,8 @@ def unpacked(payload: bytes) -> Row:
         raise ValueError("the arrays of a row are not as long as its header says")
     arrays, at = {}, 0
     for (name, kind, shape), size in zip(described, sizes, strict=True):
-        arrays[name] = np.frombuffer(data[at : at + size], kind).astype(kind.newbyteorder("="), copy=False)
-        arrays[name] = arrays[name].reshape(shape)
+        array = np.frombuffer(data[at : at + size], kind).reshape(shape)
+        arrays[name] = array if kind.isnative else array.astype(kind.newbyteorder("="))
         at += size
     if type(header["run"]) is not int or header["status"] not in (OK, FAILED):
         raise ValueError("a row must have a run number and a status")

@@ -31,6 +31,7 @@ from .job import Job, digest
 from .leases import is_alive, this_place
 from .rows import ANSWER, JOB, OK, PLAN, RECORD, ROW, Damaged, Row, StoredPlan, job_entry, plan_entry, read
 
+WITH_ENTRIES = "LEFT JOIN entries USING (number)"
 WINDOW = 300.0  # seconds over which the rate of a study is averaged
 
 
@@ -243,26 +244,28 @@ class Store:
         plan : int, optional
             Only the results of that plan, the first being number 1.
         """
-        jobs = self.jobs(plan)
+        cells: dict[tuple[str, str, int], list[Listed]] = {}
+        for one in self.listed(plan):
+            cells.setdefault((one.label, one.cell.problem_name, one.cell.dimension), []).append(one)
         self.check_count()
-        numbers: dict[str, list[tuple[int, int]]] = {}
-        for job, run, number in self.database.rows("SELECT job, run, number FROM results ORDER BY job, run"):
-            numbers.setdefault(job, []).append((run, number))
-        seen = set()
-        for label, job in jobs:
-            for run, number in numbers.get(job.id, []):
-                if (label, job.cell, run) in seen:  # blocks of two plans may overlap, with equal rows
-                    continue
-                seen.add((label, job.cell, run))
-                row = self.read(number)
-                if not isinstance(row, Row) or (row.job, row.run) != (job.id, run):
-                    raise DamagedStore(damaged(self.path, "a row is in the place of another"))
-                yield _result(label, job, row)
+        for (label, _, _), jobs in cells.items():
+            seen = set()
+            for one in jobs:
+                job = one.cell.with_runs(one.runs)
+                sql = f"SELECT run, entry FROM results {WITH_ENTRIES} WHERE job = ? ORDER BY run"
+                for run, entry in self.database.rows(sql, one.id):
+                    if run in seen:  # blocks of two plans may overlap, with equal rows
+                        continue
+                    seen.add(run)
+                    row = self._content(entry)
+                    if not isinstance(row, Row) or (row.job, row.run) != (one.id, run):
+                        raise DamagedStore(damaged(self.path, "a row is in the place of another"))
+                    yield _result(label, job, row)
 
-    def account(self, job: Job) -> dict[str, Any] | None:
+    def account(self, job: Job | Listed) -> dict[str, Any] | None:
         """Return who ran a job and how: versions, host, device, command, seconds; None if it is not finished."""
-        rows = self.database.rows("SELECT number FROM accounts WHERE job = ?", job.id)
-        return self.read(rows[0][0]) if rows else None
+        rows = self.database.rows(f"SELECT entry FROM accounts {WITH_ENTRIES} WHERE job = ?", job.id)
+        return self._content(rows[0][0]) if rows else None
 
     def check_count(self) -> None:
         """Raise `DamagedStore` if entries are missing; reads no entry."""
@@ -295,10 +298,13 @@ class Store:
     def read(self, number: int) -> Any:
         """Return the content of the entry with that number; `DamagedStore` if its checksum does not fit."""
         rows = self.database.rows("SELECT entry FROM entries WHERE number = ?", number)
+        return self._content(rows[0][0] if rows else None)
+
+    def _content(self, entry: bytes | None) -> Any:
         try:
-            if not rows:
+            if entry is None:
                 raise Damaged("an entry is missing")
-            return read(rows[0][0])[1]
+            return read(entry)[1]
         except Damaged as error:
             raise DamagedStore(damaged(self.path, str(error))) from None
 

@@ -94,7 +94,7 @@ def _compiled_rows(job: Job, problem: Problem, endings: Endings) -> list[Row]:
 
 
 PROGRESS_EVERY = 0.5  # seconds
-MOST_PROGRAMS = {"cpu": 4, "gpu": 8}  # in memory; jobs arrive sorted by program, some programs ahead
+MOST_PROGRAMS = {"cpu": 4, "gpu": 32}  # in memory; jobs arrive sorted by program, some programs ahead
 
 Send = Callable[..., None]
 

@@ -20,7 +20,7 @@ from ..evaluation.supervisor import exit_in_words
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LONGEST_LINE = 2**24  # bytes of a message without its blobs
 ANSWER_SECONDS = 120.0  # to import JAX and trace a user's function
-AHEAD = 8  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
+AHEAD = 32  # requests that a GPU's worker has at a time: one runs while the programs of the others are compiled
 
 
 class Inbox(Protocol):

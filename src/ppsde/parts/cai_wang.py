@@ -10,7 +10,8 @@ Deviations (the publication says / we do / because)
                             stored ones replace random members / it replaces its parent at once, if that violates more /
                             a rule has no points of its own
   ranks                     none / by how many members dominate a point, then by violation / algorithms that need some
-The text was not in reach; the steps are as the authors' later publications and surveys tell them.
+The text was not in reach, and a search of public repositories found no program of it: the steps are read from the
+authors' later publications and from surveys.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Deviations (the publications say / we do / because)
   selection             tournaments or shares in proportion to ranks / by rank, a trial against its parent / algorithms
                         have their own selection
   equal ranks           niches / less violation / in the end one point is wanted, not a front
-None of the three was in reach; the formulas are as surveys give them.
+The texts of the three were not in reach: both techniques and the ranks are read from surveys.
 """
 
 from __future__ import annotations

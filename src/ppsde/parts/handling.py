@@ -21,18 +21,21 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..algorithm import Task
 from ..arrays import Array, is_setting, namespace
-from ..lookup import Table, did_you_mean
+from ..lookup import Table, did_you_mean, in_words
 from ..population import Population
-from ..streams import Stream
+from ..streams import JaxStream, NumpyStream, Stream, root_key
 from . import dominance, epsilon, penalties
 from .cai_wang import CaiWang
 from .ensemble import Ensemble
@@ -76,7 +79,7 @@ class Maker:
         if not is_technique(made) and is_rule(made):
             made = Fixed(made)
         if not is_technique(made):
-            raise ValueError(f"it gives a {type(made).__name__}, neither a technique nor a rule")
+            raise ValueError(f"it gives {type(made).__name__}, neither a technique nor a rule")
         technique: Handling = made
         return technique
 
@@ -214,25 +217,77 @@ def handling_of(rule: Any, xp: Any = np, task: Task | None = None) -> Handling:
 def first_handling(rule: Any, points: Population, task: Task | None = None) -> Handling:
     """The technique of a rule after the first population."""
     xp = namespace(points.f)
-    return handling_of(rule, xp, task).after(points, xp.asarray(0.0))
+    fresh = handling_of(rule, xp, task)
+    _check_own(fresh, points)
+    return fresh.after(points, xp.asarray(0.0))
 
 
 def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Population, Handling]:
     """The first population ranked by a technique in its first state, and the technique after it."""
+    _check_own(fresh, points)
     beginning = namespace(points.f).asarray(0.0)
     rule = fresh.rule(points, beginning, rng)
     return points.take(fresh.rank(rule, points, rng)), fresh.after(points, beginning)
 
 
+def _check_own(fresh: Handling, points: Population) -> None:
+    """Raise ValueError if a technique or rule that is not of this package cannot judge these points.
+
+    It has a random stream of its own, so that this changes no result. Inside a compiled program there are no numbers to
+    look at, only shapes.
+    """
+    own: Any = fresh.always if isinstance(fresh, Fixed) else fresh
+    if type(own).__module__.startswith("ppsde."):
+        return
+    xp = namespace(points.f)
+    on_host = xp is np
+    what, n, beginning = f"rule {type(own).__name__!r}", points.size, xp.asarray(0.0)
+    stream: Stream = NumpyStream(0) if on_host else JaxStream(root_key(0))
+    with _in_a_sentence(own, f"{what} fails"):
+        rule = fresh.rule(points, beginning, stream)
+        keys: Any = rule.keys(points)
+    if not isinstance(keys, tuple) or [getattr(key, "shape", None) for key in keys] != [(n,), (n,)]:
+        raise ValueError(f"{what}: its `keys` must return two arrays ({n},) for {n} points; got {_shape_of(keys)}")
+    if on_host and points.valid.any() and any(np.isnan(key[points.valid]).all() for key in keys):
+        raise ValueError(f"{what}: its `keys` must be numbers; one of the two is NaN for every point")
+    if own is fresh:
+        with _in_a_sentence(own, f"{what} fails"):
+            rows, after = fresh.rank(rule, points, stream), fresh.after(points, beginning)
+        if on_host and sorted(np.ravel(rows).tolist()) != list(range(n)):
+            raise ValueError(f"{what}: its `rank` must return the rows 0 to {n - 1} in some order; got {rows!r}")
+        if not is_technique(after):
+            raise ValueError(f"{what}: its `after` must return a technique; got {type(after).__name__}")
+
+
+def _shape_of(thing: Any) -> str:
+    """The kind of a thing in words: arrays with their shapes, a tuple with its parts."""
+    if isinstance(thing, tuple):
+        return f"({', '.join(map(_shape_of, thing))})"
+    shape = getattr(thing, "shape", None)
+    return type(thing).__name__ if shape is None else f"an array {tuple(shape)}"
+
+
+@contextmanager
+def _in_a_sentence(own: Any, what: str) -> Iterator[None]:
+    """Turn an error of a rule into a ValueError that begins with `what` and, if it is the user's, says the line."""
+    try:
+        yield
+    except Exception as error:
+        kind = own if isinstance(own, type) or inspect.isroutine(own) else type(own)
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        ours = isinstance(error, ValueError) or kind.__module__.startswith("ppsde.")
+        said = str(error) if ours else in_words(error, None if file is None else Path(file))
+        raise ValueError(f"{what}: {said}") from error
+
+
 def check_rule(settings: Any) -> None:
     """Raise ValueError unless the setting `rule` is a rule: a text, a technique, a rule, or a class of one."""
     rule = settings.rule
-    try:
-        handling_of(rule)
+    maker, given = maker_of(rule)
+    shown = rule if isinstance(rule, str) else getattr(rule, "__name__", type(rule).__name__)
+    with _in_a_sentence(maker.make if isinstance(rule, str) else rule, f"rule {shown!r} is not possible"):
+        maker(np, **given)
         hash(rule)
-    except TypeError as error:  # of the user's class, or from `hash`
-        shown = rule if isinstance(rule, str) else type(rule).__name__
-        raise ValueError(f"rule {shown!r} is not possible: {error}") from None
 
 
 def reads_constraints(algorithm: Any) -> bool:

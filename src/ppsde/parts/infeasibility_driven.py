@@ -14,8 +14,8 @@ Deviations (the publication says / we do / because)
                             an infeasible parent unless that is one of the alpha best / one-to-one survival
   a trial that dominates    does not matter / always replaces its parent / it is better in every respect
   places in a layer         by crowding distance / by the measure of violation / a trial alone has no neighbours
-The text was not in reach; the steps are as the authors' later publications tell them, and as a program of their group
-(BumpEA) has them, which sorts infeasible points by number of violated constraints and sum instead.
+Of the text only the abstract was in reach: the steps are read from the authors' later publications and from a program
+of their group (BumpEA), which sorts infeasible points by number of violated constraints and sum instead.
 """
 
 from __future__ import annotations

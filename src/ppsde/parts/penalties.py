@@ -23,7 +23,9 @@ Deviations (the publication says / we do / because)
   range to normalise by     all points to be compared / the population / trials and parents must have one measure
   f outside that range      cannot be / below 0 counts for feasible points, not for infeasible ones / or a lower f would
                             be a larger distance
-Of Homaifar, Coit and Tessema and their colleagues, surveys and later publications were in reach, not the texts.
+The texts of Homaifar, Coit and Tessema and their colleagues were not in reach: their formulas are read from surveys and
+later publications. A search of public repositories found no program of the first two; of the third one by others
+(cal_SP of MTO-Platform), whose formula is this one with the sum of the violations in place of each constraint's.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
 ROUNDING = 1e-19  # what rounding leaves of these products, as a share of the penalty
 RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
+SMALL = 1e-9  # mean of the products from which on a round that does not halve it shows that rounding allows no more
 SHARE = 0.995  # of the way to the nearest zero that a round may go
 RIDGE = 1e-13  # relative size of the diagonal that keeps the equations regular
 
@@ -71,14 +72,15 @@ class ElasticProgram:
         m, size = self.b.shape[0], 1.0 + xp.abs(self.c).max()
 
         def unsolved(at: tuple[Array, ...]) -> Array:
-            rounds, d, y, z = at
+            rounds, before, d, y, z = at
             gap, residual = (y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()
             solved = (gap < GAP * size + ROUNDING * self.penalty) & (
                 residual < RESIDUAL * xp.maximum(size, 0.2 * self.penalty)
             )
-            return needed & (rounds < ROUNDS) & ~solved
+            stalls = (gap < SMALL * size) & (gap > 0.5 * before)
+            return needed & (rounds < ROUNDS) & ~solved & ~stalls
 
-        _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), d, y, z))
+        _, _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), xp.asarray(np.inf), d, y, z))
         return xp.clip(d, self.lower, self.upper), z[m : 2 * m]
 
     def _residual(self, d: Array, z: Array) -> Array:
@@ -88,7 +90,7 @@ class ElasticProgram:
 
     def _round(self, at: tuple[Array, ...]) -> tuple[Array, ...]:
         xp = namespace(self.c)
-        rounds, d, y, z = at
+        rounds, _, d, y, z = at
         m, n = self.A.shape
         slack, room, down, up = y[:m], y[m : 2 * m], y[2 * m : 2 * m + n], y[2 * m + n :]
         of_slack, of_room, of_down, of_up = z[:m], z[m : 2 * m], z[2 * m : 2 * m + n], z[2 * m + n :]
@@ -129,6 +131,7 @@ class ElasticProgram:
         sound = xp.isfinite(step).all() & xp.isfinite(dz).all()
         return (
             xp.where(sound, rounds + 1, ROUNDS),
+            gap / y.shape[0],
             d + xp.where(sound, part * step, 0.0),
             y + xp.where(sound, part * dy, 0.0),
             z + xp.where(sound, part * dz, 0.0),
@@ -145,15 +148,14 @@ def longest(values: Array, steps: Array) -> Array:
 def solver(K: Array) -> Callable[[Array], Array]:
     """The function that solves K x = b for b; K is positive definite. NaN where it is not."""
     if namespace(K) is not np:
-        from jax.scipy.linalg import cho_factor, cho_solve
+        from jax.numpy.linalg import cholesky
+        from jax.scipy.linalg import solve_triangular
 
-        factor = cho_factor(K, lower=True)
-        return lambda b: cho_solve(factor, b)
+        # A GPU multiplies by a small matrix much faster than it substitutes.
+        inverse = solve_triangular(cholesky(K), namespace(K).eye(K.shape[0]), lower=True)
+        return lambda b: inverse.T @ (inverse @ b)
 
-    def solve(b: Array) -> Array:
-        try:
-            return np.linalg.solve(K, b)
-        except np.linalg.LinAlgError:
-            return b * np.nan
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
-    return solve
+    factor, failed = dpotrf(K, lower=1)
+    return lambda b: dpotrs(factor, b, lower=1)[0] if not failed else b * np.nan

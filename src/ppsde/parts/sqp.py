@@ -16,7 +16,7 @@ update (1978) and derivatives by differences. `LocalSearch` is plain data betwee
 All is computed in coordinates in which the box has width 1, with the objective and each constraint divided by the size
 of its gradient. Inequalities aim at a little inside, equalities at nearly all of their tolerance, so that ends are
 strictly feasible. Coarse differences lead over the steps of rounded variables as long as the trust region is wide;
-then these variables stand still, and the others are refined.
+then these variables stand still, and the others are refined. A search that pushes ignores all constraints.
 """
 
 from __future__ import annotations
@@ -86,11 +86,15 @@ class LocalSearch:
     curvature: Array  # (m,), by how much that trial missed its linearised constraints
     jumped: Array  # bool: the merit function jumped at that trial, close to the iterate
     reset: Array  # bool: B was reset, because the program was of no use, and nothing was gained since
+    pushing: Array  # bool: constraints are ignored
     idle: Array  # the cost of trials without progress
+    steps: Array  # made so far
     over: Array  # bool
 
     @classmethod
-    def begin(cls, point: Population, task: Task, radius: Array | float = FIRST_RADIUS) -> LocalSearch:
+    def begin(
+        cls, point: Population, task: Task, radius: Array | float = FIRST_RADIUS, pushing: Array | bool = False
+    ) -> LocalSearch:
         """The search that begins at a point, one row; it is over at once if the point has no values."""
         xp: Any = namespace(point.f)
         d, m = task.dimension, point.g.shape[1] + point.h.shape[1]
@@ -115,7 +119,9 @@ class LocalSearch:
             curvature=xp.zeros(m),
             jumped=no,
             reset=no,
+            pushing=xp.asarray(pushing),
             idle=zero,
+            steps=xp.asarray(0),
             over=~point.valid[0],
         )
 
@@ -185,6 +191,7 @@ def step(
     return replace(
         search,
         penalty=xp.where(wanted & ~search.correcting, penalty, search.penalty),
+        steps=search.steps + wanted,
         over=search.over | (search.idle > PATIENCE) | (search.radius < LEAST_RADIUS),
     )
 
@@ -228,10 +235,12 @@ def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSear
     unknown = fresh | ~(old.c_scale < np.inf)
     first_scale = xp.where(steepest > 0.0, steepest, np.inf)
     c_scale = xp.where(unknown, first_scale, xp.maximum(steepest, FADING * old.c_scale))
+    unknown, c_scale = unknown | search.pushing, xp.where(search.pushing, np.inf, c_scale)
 
     # B is that of the Lagrangian with the last multipliers, in the new scales.
     ratio = xp.where(fresh, 1.0, old.f_scale / f_scale)
-    multipliers = xp.where(unknown, 0.0, search.multipliers * ratio * c_scale / old.c_scale)
+    growth = xp.where(unknown, 0.0, c_scale) / xp.where(unknown, 1.0, old.c_scale)
+    multipliers = search.multipliers * ratio * growth
     change = (gradient - old.gradient) / f_scale + multipliers @ ((jacobian - old.jacobian) / c_scale[:, None])
     updated = damped_update(ratio * old.B, search.moved, change)
     # With more curvature than this no move is longer than the least radius: what made it is far away, or a jump.

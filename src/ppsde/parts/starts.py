@@ -16,6 +16,7 @@ REMEMBERED = 64  # starts, and as many ends
 APART, CLOSE = 0.1, 0.01  # distances of a start from earlier starts and ends that are wanted, and that will do
 SAME = 0.002  # distance between an iterate and an earlier end at which they count as one
 SIGNIFICANT = 1e-6  # relative improvement that counts
+MOST_STEPS = 100, 10  # of a search: so many, and so many more per variable
 FEW, MANY = 12, 30  # searches that must end at the best point: more than the others by so many, or so many in all
 
 
@@ -62,12 +63,12 @@ class Visits:
 def near(best: Array, u: Array, task: Task) -> tuple[Array, Array]:
     """A point (d,) near the best one (d,), and how far it may be; from uniform numbers u (3 + 2 d,).
 
-    The distance is from a hundredth to a third of the box, each size as likely as another; at least one variable
+    The distance is from a hundredth of the box to all of it, each size as likely as another; at least one variable
     changes, and seldom many do.
     """
     xp = namespace(best)
     d = best.shape[0]
-    reach = 10.0 ** (1.5 * u[0] - 2.0)
+    reach = 10.0 ** (2.0 * u[0] - 2.0)
     changes = (u[3 : 3 + d] < 0.5 * u[1] ** 2) | (xp.arange(d) == xp.floor(u[2] * d))
     x = best + widths(task) * reach * (2.0 * u[3 + d :] - 1.0) * changes
     return xp.clip(x, task.lower, task.upper), reach
@@ -131,11 +132,14 @@ def _equal(point: Population, task: Task) -> Array:
 def after_step(
     search: LocalSearch, start: Array, alone: Array, visits: Visits, agreement: Agreement, best: Population, task: Task
 ) -> tuple[LocalSearch, Visits, Agreement, Array]:
-    """The search, visits and agreement after a step, and whether the search was given up, because it ended before.
+    """The search, visits and agreement after a step, and whether the search was given up.
 
+    That is so where an earlier one ended, and after many steps; then the next search near the best point goes on there.
     It began at `start` (d,), `alone` if not near the best point; `best`, one row, is the best point before the step.
     """
-    given_up = ~search.over & ~improves(search.best, best) & visits.is_end(search.point, task)
+    arrives = ~improves(search.best, best) & visits.is_end(search.point, task)
+    crawls = search.steps > MOST_STEPS[0] + MOST_STEPS[1] * task.dimension
+    given_up = ~search.over & (arrives | crawls)
     search = replace(search, over=search.over | given_up)
     new_best = better_rows(best, search.best)
     end = when(given_up, lambda: search.point, search.best)

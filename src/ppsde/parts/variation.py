@@ -18,8 +18,7 @@ def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Ar
     Rows may have different strategies: a row whose base is its guide is DE/rand/1.
     """
     start = gather(x, base)
-    pull = gather(x, guide) - start
-    return start + K[:, None] * pull + F[:, None] * (gather(x, plus) - gather(x, minus))
+    return start + K[:, None] * (gather(x, guide) - start) + F[:, None] * (gather(x, plus) - gather(x, minus))
 
 
 def rand_1(x: Array, r1: Array, r2: Array, r3: Array, F: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import Store, StoredRun
+from ..experiments import Store
 from ..experiments.database import StoreError
 from ..lookup import did_you_mean
 from ..markup import joined, listed, tag
@@ -17,7 +17,7 @@ from .axes import Scale
 from .drawing import Drawing, shortened, text_width
 from .findings import LEVEL, p_equals
 from .page import shown_figure, static_page
-from .study import Study, StudyProblem, gather, outcomes_of
+from .study import CellRuns, Study, StudyProblem, gather
 from .tables import row_head, short, wide_table
 
 VERDICTS = ("worse", "better", "no clear difference", "identical")
@@ -198,15 +198,16 @@ def compared(before: Version, after: Version, alpha: float = 0.05) -> VersionCom
         other = others.pop((problem.name, problem.dimension), None)
         if other is None:
             continue
-        old = before.study.results.get(problem.label, {}).get(before.label, [])
-        new = after.study.results.get(other.label, {}).get(after.label, [])
-        if not old or not new:
-            notes.append(f"{problem.label}: left out, without a finished run {'before' if not old else 'after'}.")
-        elif (old[0].job.problem, old[0].job.instance) != (new[0].job.problem, new[0].job.instance):
+        old = before.study.results.get(problem.label, {}).get(before.label)
+        new = after.study.results.get(other.label, {}).get(after.label)
+        if old is None or new is None:
+            when = "before" if old is None else "after"
+            notes.append(f"{problem.label}: left out, without a finished run {when}.")
+        elif (old.job.problem, old.job.instance) != (new.job.problem, new.job.instance):
             notes.append(f"{problem.label}: left out, the problem itself has changed.")
         else:
-            if old[0].job.budget != new[0].job.budget:
-                budgets.append(f"{problem.label} ({old[0].job.budget:,} and {new[0].job.budget:,})")
+            if old.job.budget != new.job.budget:
+                budgets.append(f"{problem.label} ({old.job.budget:,} and {new.job.budget:,})")
             found.append(_on_problem(problem, before, after, other, old, new))
     missing = [p.label for p in before.study.problems if (p.name, p.dimension) not in there]
     for labels, when in ((missing, "before"), ([p.label for p in others.values()], "after")):
@@ -233,16 +234,17 @@ def _on_problem(
     before: Version,
     after: Version,
     other: StudyProblem,
-    old: list[StoredRun],
-    new: list[StoredRun],
+    old: CellRuns,
+    new: CellRuns,
 ) -> ProblemChange:
-    keys = [[(run.job.seed, run.run) for run in runs] for runs in (old, new)]
-    paired = len(set(keys[0])) == len(keys[0]) and set(keys[0]) == set(keys[1])
+    one = before.study.outcomes[problem.label][before.label]
+    two = after.study.outcomes[other.label][after.label]
+    orders = np.argsort(old.numbers), np.argsort(new.numbers)
+    paired = old.job.seed == new.job.seed and np.array_equal(old.numbers[orders[0]], new.numbers[orders[1]])
     if paired:
-        old, new = (sorted(runs, key=lambda run: (run.job.seed, run.run)) for runs in (old, new))
-    one, two = outcomes_of(old), outcomes_of(new)
+        one, two = (Outcomes(runs.f[k], runs.violation[k]) for runs, k in zip((one, two), orders, strict=True))
     kind, moved = _moved(one, two, problem.optimum, paired)
-    same = paired and all(_same(a, b) for a, b in zip(old, new, strict=True))
+    same = paired and _same(old, new, orders)
     seconds = [
         side.study.seconds.get(p.label, {}).get(side.label, math.nan) for side, p in ((before, problem), (after, other))
     ]
@@ -261,11 +263,12 @@ def _on_problem(
     )
 
 
-def _same(first: StoredRun, second: StoredRun) -> bool:
-    """Return whether two runs ended in the same point, with the same values, to the last bit."""
-    names = ("x", "f", "violation", "evaluations")
-    return first.status == second.status and all(
-        np.array_equal(first.arrays[name], second.arrays[name], equal_nan=True) for name in names
+def _same(first: CellRuns, second: CellRuns, orders: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Return whether all runs ended in the same point, with the same values, to the last bit."""
+    sides = [(cell.ok, cell.evaluations, *cell.best.values()) for cell in (first, second)]
+    return all(
+        np.array_equal(old[orders[0]], new[orders[1]], equal_nan=old.dtype == float)
+        for old, new in zip(*sides, strict=True)
     )
 
 

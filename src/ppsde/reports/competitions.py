@@ -18,7 +18,7 @@ import numpy as np
 from .. import published
 from ..markup import Markup, listed, tag
 from ..published import competitions
-from ..stats import Outcomes, ThreeRuns, weighted_scores
+from ..stats import Outcomes, ScoreTable, ThreeRuns, WeightedScores, weighted_scores
 from .agreement import compared
 from .findings import Findings
 from .study import Study
@@ -65,8 +65,9 @@ class Rerun:
         )
 
     def as_csv(self) -> str:
-        """Return all tables as CSV, a title before each."""
-        rows: list[list[object]] = []
+        """Return the sentences and all tables as CSV, a title before each."""
+        rows: list[list[object]] = [[line] for line in (TITLES[self.name], *self.lines)]
+        rows.append([])
         for found in self.tables.values():
             rows += [[found.title], list(found.columns), *found.rows, []]
         return csv_text(rows)
@@ -82,14 +83,21 @@ def _feasible(study: Study, algorithm: str) -> float:
     return float(np.mean([study.outcomes[p][algorithm].feasible.mean() for p in study.complete]))
 
 
-def _missing(study: Study) -> list[str]:
+def _seconds(study: Study, algorithm: str) -> float:
+    """The seconds that the runs of an algorithm took in all, without compiling; of one core if they ran on a CPU."""
+    return sum(row[algorithm] * study.outcomes[p][algorithm].n for p, row in study.seconds.items() if algorithm in row)
+
+
+def _facts(study: Study) -> list[str]:
+    """Return how many runs are missing, and which devices made the others."""
     left = study.wanted - study.runs
-    return [f"{left:,} of {study.wanted:,} runs are missing"] if left else []
+    missing = [f"{left:,} of {study.wanted:,} runs are missing"] if left else []
+    return missing + [f"made on {device}" for device in study.origin.get("devices", [])]
 
 
 def _cec2026(study: Study, findings: Findings) -> Rerun:
     u, speed = findings.u_score, findings.speed_score
-    tables, lines = {}, _missing(study)
+    tables, lines = {}, _facts(study)
     if u is None or speed is None:
         lines.append("scores need two methods and a problem on which both have runs")
     else:
@@ -106,11 +114,12 @@ def _cec2026(study: Study, findings: Findings) -> Rerun:
                     float(speed.total[k]),
                     float(speed.ranks.sum(axis=0)[k]),
                     _feasible(study, name),
+                    _seconds(study, name),
                     printed.score if printed else "-",
                     printed.places if printed else "-",
                 ]
             )
-        columns = ["method", "place", "U-score", "places", "accuracy and speed", "places by it", "feasible"]
+        columns = ["method", "place", "U-score", "places", "accuracy and speed", "places by it", "feasible", "seconds"]
         tables["field"] = ReportTable("The field", [*columns, "printed score", "printed places"], rows)
         quickest = speed.algorithms[int(np.argmax(speed.total))]
         lines.append(f"first by U-score: {rows[0][0]}; by accuracy and speed: {quickest}")
@@ -121,7 +130,31 @@ def _cec2026(study: Study, findings: Findings) -> Rerun:
         lines.append(f"rde26: {agreeing} of {len(judged)} judged means are equivalent to those of its authors' program")
         columns = ["problem", "mean", "std", "feasible", "program", "program feasible", "verdict"]
         tables["rde26"] = ReportTable("rde26 beside its authors' program", columns, cells)
+    if u is not None and speed is not None:
+        tables["problems"] = _by_problem(study, u, speed)
     return Rerun("cec2026", lines, tables)
+
+
+def _by_problem(study: Study, u: ScoreTable, speed: ScoreTable) -> ReportTable:
+    """Return values and scores of each method on each problem."""
+    rows: list[list[object]] = []
+    for i, problem in enumerate(u.problems):
+        for k, name in enumerate(u.algorithms):
+            runs = study.outcomes[problem][name]
+            scores = (u.scores, u.ranks, speed.parts["accuracy"], speed.parts["speed"])
+            rows.append([problem, name, *_values(runs), *(float(part[i, k]) for part in scores)])
+    columns = ["problem", "method", *VALUES, "U-score", "place", "accuracy", "speed"]
+    return ReportTable("Every problem", columns, rows)
+
+
+VALUES = ["median", "its violation", "mean", "std", "feasible"]
+
+
+def _values(runs: Outcomes) -> list[float]:
+    """Return the values `VALUES` of runs, the means over those that did not fail."""
+    run, f = runs.order()[runs.n // 2], runs.f[~runs.failed]
+    mean, std = (float(f.mean()), float(f.std(ddof=1))) if f.size > 1 else (float(runs.f[0]), np.nan)
+    return [float(runs.f[run]), float(runs.violation[run]), mean, std, float(runs.feasible.mean())]
 
 
 def _beside_the_program(study: Study) -> list[list[object]]:
@@ -131,20 +164,29 @@ def _beside_the_program(study: Study) -> list[list[object]]:
         runs = study.outcomes[problem.label].get("rde26")
         if runs is None or problem.dimension != RERUN_DIMENSION or problem.name not in competitions.RDE26:
             continue
-        f = runs.f[~runs.failed]
-        mean, std = (float(f.mean()), float(f.std(ddof=1))) if f.size > 1 else (float(runs.f[0]), np.nan)
+        _, _, mean, std, share = _values(runs)
         theirs = competitions.RDE26[problem.name]
-        test = compared(mean, std, len(f), published.Cell(theirs.mean, std))
-        verdict = "undecided" if test is None else test.verdict
-        infeasible = published.UNJUDGED.get(problem.name) == "no feasible point exists"
-        share = float(runs.feasible.mean())
-        last = "not judged" if infeasible else verdict
-        rows.append([problem.label, mean, std, share, theirs.mean, theirs.feasible, last])
+        verdict = beside_the_program(problem.name, mean, std, int((~runs.failed).sum()))
+        rows.append([problem.label, mean, std, share, theirs.mean, theirs.feasible, verdict])
     return rows
 
 
+def beside_the_program(problem: str, mean: float, std: float, runs: int) -> str:
+    """Return whether a mean on a problem at D = 30 is equivalent to that of the program of RDE26, in a word.
+
+    Examples
+    --------
+    >>> [beside_the_program(name, 13.6, 1.0, 25) for name in ("C04", "C12", "C19")]
+    ['equivalent', 'different', 'not judged']
+    """
+    if published.UNJUDGED.get(problem) == "no feasible point exists":
+        return "not judged"
+    test = compared(mean, std, runs, published.Cell(competitions.RDE26[problem].mean, std))
+    return "undecided" if test is None else test.verdict
+
+
 def _cec2020rw(study: Study) -> Rerun:
-    lines, entries = _missing(study), competitions.cec2020rw()
+    lines, entries = _facts(study), competitions.cec2020rw()
     names = list(competitions.CEC2020_TOTALS)
     name_of = {p.label: p.name for p in study.problems if (p.name, names[0]) in entries}
     problems = [p for p in study.complete if p in name_of]
@@ -165,9 +207,9 @@ def _cec2020rw(study: Study) -> Rerun:
             ours = entry == name
             shares = [] if ours else [np.nan_to_num(entries[name_of[p], entry].feasible) for p in problems]
             share = _feasible(study, name) if ours else float(np.mean(shares))
-            printed = "-" if ours else competitions.CEC2020_TOTALS[entry]
-            rows.append([name, row["place"], row["total"], row["best"], row["mean"], row["median"], share, printed])
-        columns = ["method", "place", "score", "best", "mean", "median", "feasible", "printed score"]
+            last = [_seconds(study, name), "-"] if ours else ["-", competitions.CEC2020_TOTALS[entry]]
+            rows.append([name, row["place"], row["total"], row["best"], row["mean"], row["median"], share, *last])
+        columns = ["method", "place", "score", "best", "mean", "median", "feasible", "seconds", "printed score"]
         tables["field"] = ReportTable(f"The field on {len(problems)} problems", columns, rows)
         lines.append(f"first by score: {rows[0][0]}")
     for method, entry in ENTRY_OF["cec2020rw"].items():
@@ -180,7 +222,25 @@ def _cec2020rw(study: Study) -> Rerun:
             )
             columns = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
             tables[method] = ReportTable(f"{method} beside {entry}: medians", columns, medians)
+    if problems:
+        tables["problems"] = _real_world_problems(study, scores, name_of)
     return Rerun("cec2020rw", lines, tables)
+
+
+def _real_world_problems(study: Study, scores: WeightedScores, name_of: dict[str, str]) -> ReportTable:
+    """Return values of each method and entry on each problem, and their scores, from 0, the best, to 1."""
+    rows: list[list[object]] = []
+    for i, problem in enumerate(scores.problems):
+        for k, name in enumerate(scores.algorithms):
+            if name in study.outcomes[problem]:
+                values: list[object] = [*_values(study.outcomes[problem][name])]
+            else:
+                entry = competitions.cec2020rw()[name_of[problem], name.removesuffix(" (published)")]
+                values = [*entry.median, entry.mean[0], "-", entry.feasible]
+            parts = [float(part[i, k]) for part in (scores.best, scores.mean, scores.median, scores.shares)]
+            rows.append([problem, name, *values, *parts])
+    columns = ["problem", "method", *VALUES, "best's score", "mean's score", "median's score", "share of the score"]
+    return ReportTable("Every problem", columns, rows)
 
 
 def _beside_the_entry(study: Study, method: str, entry: str) -> list[list[object]]:

@@ -127,15 +127,16 @@ def find(study: Study, reference: str | None = None) -> Findings:
     names, complete = study.ranked, study.complete
     best = {p: _best_objective(study.outcomes[p]) for p in complete}
     cells = {p: {a: _levelled(study.outcomes[p][a], best[p]) for a in names} for p in complete}
-    records = {p: {a: _levelled_records(study.records[p][a], best[p]) for a in names} for p in complete}
     compared = bool(cells) and len(names) > 1
     ranks = competition_ranks(cells, ties="average") if compared else None
     competition = competition_ranks(cells) if compared else None
     values = None if ranks is None else ranks.by_median
     test = friedman(values, names) if values is not None and len(cells) > 1 else None
     pairs = nemenyi(values, names, alpha=ALPHA) if values is not None and len(cells) > 1 else None
-    few = most_trials(study) <= MOST_TRIALS
-    scores = (u_score(records), accuracy_and_speed(records)) if compared and few else (None, None)
+    scores: tuple[ScoreTable | None, ScoreTable | None] = None, None
+    if compared and most_trials(study) <= MOST_TRIALS:
+        records = {p: {a: _levelled_records(study.records[p][a], best[p]) for a in names} for p in complete}
+        scores = u_score(records), accuracy_and_speed(records)
     optima = {p.label: p.optimum for p in study.problems}
     floors = {p: f if (known := optima[p]) is None else known for p, f in best.items()}
     targets = {p: floor + TARGETS for p, floor in floors.items() if np.isfinite(floor)}

@@ -382,10 +382,8 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
                 _fold("tests", "table", sortable(found["tests"]), sortable(found["pairs"])),
             )
         )
-        side.append(_pairs(study, findings, found["pairs"]))
-    parts = [tag("div", *side)]
     if figures.ranks is not None:
-        parts.append(
+        side.append(
             shown_figure(
                 figures.ranks,
                 "Rank of each algorithm on each problem by its median run, feasible before infeasible; 1 is best.",
@@ -393,6 +391,9 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
                 "map",
             )
         )
+    parts = [tag("div", *side)]
+    if figures.differences is not None:
+        parts.append(tag("div", _pairs(study, findings, found["pairs"])))
     wins = _wins(study, findings)
     more = _fold("wins", "table", sortable(found["wins"]))
     return tag("section", title, tag("div", *parts, class_="pair"), wins, more, id="comparison")

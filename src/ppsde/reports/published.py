@@ -19,14 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import published, suites
-from ..experiments import StoredRun
 from ..experiments.job import Job
 from ..markup import Markup, listed, tag
 from ..population import competition_violation
 from ..problem import Problem
 from ..stats import Equivalence
 from .agreement import JUDGED, NEGLIGIBLE, Agreement, agreement, compared, is_telling, region_of
-from .study import Study
+from .study import POINT, CellRuns, Study
 from .tables import ReportTable, csv_text, sortable
 
 COLUMN_OF = {  # our methods, and the columns of the published table
@@ -156,11 +155,10 @@ def comparisons(study: Study, report: str = "best", *, any_experiment: bool = Fa
     """
     found = []
     for label in study.algorithms:
-        for results in (row[label] for row in study.results.values() if label in row):
-            job = results[0].job
-            problem = _problem(job) if _has_a_counterpart(job, any_experiment) else None
+        for cell in (row[label] for row in study.results.values() if label in row):
+            problem = _problem(cell.job) if _has_a_counterpart(cell.job, any_experiment) else None
             if problem is not None:
-                found.append(_compared(label, results, problem, report))
+                found.append(_compared(label, cell, problem, report))
     return sorted(found, key=lambda cell: (study.algorithms.index(cell.method), cell.dimension))
 
 
@@ -178,10 +176,10 @@ def _problem(job: Job) -> Problem | None:
         return None
 
 
-def _compared(label: str, results: Sequence[StoredRun], problem: Problem, report: str) -> Comparison:
-    job, name = results[0].job, results[0].problem
-    points = [result.answer if report == "original" else result.arrays for result in results]
-    x, f, violation = (np.array([point[key] for point in points]) for key in ("x", "f", "violation"))
+def _compared(label: str, cell: CellRuns, problem: Problem, report: str) -> Comparison:
+    job, name = cell.job, cell.problem
+    points = cell.answer if report == "original" else cell.best
+    x, f, violation = (points[key] for key in POINT)
     best_first = np.lexsort((f, violation))
     ours = Ours(
         mean=float(f.mean()),

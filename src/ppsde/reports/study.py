@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from itertools import groupby
 
 import numpy as np
 
 from ..experiments import Store, StoredRun
 from ..experiments.database import StoreError
 from ..experiments.job import Job
-from ..experiments.rows import StoredPlan
-from ..experiments.store import StudyStatus, status_of
+from ..experiments.rows import ANSWER, RECORD, StoredPlan
+from ..experiments.store import Listed, StudyStatus, status_of
 from ..stats import Outcomes, Records
 from ..suites import SUITES
 from ..suites.named import from_suite
@@ -32,6 +32,28 @@ class StudyProblem:
     optimum: float | None = None  # the best objective known of a feasible point, if the suite has it
 
 
+POINT = ("x", "f", "violation")
+ALONG = ("evaluations", "f", "violation")
+USED = {  # the arrays of a run that a report uses
+    *("x", "f", "violation", "competition_violation", "by_constraint", "evaluations"),
+    *(ANSWER + name for name in POINT),
+    *(RECORD + name for name in ALONG),
+}
+
+
+@dataclass(frozen=True)
+class CellRuns:
+    """The runs of one algorithm on one problem, as columns with a row per run."""
+
+    job: Job  # of the first runs; the others differ from it in their numbers
+    problem: str
+    numbers: np.ndarray  # (n,) of the runs
+    ok: np.ndarray  # (n,) whether they did not fail
+    evaluations: np.ndarray  # (n,)
+    best: dict[str, np.ndarray]  # the best points: x (n, d), f (n,) and violation (n,)
+    answer: dict[str, np.ndarray]  # the same of the points that the method's original program reports
+
+
 @dataclass(frozen=True)
 class Study:
     """A study in its report. Cells without any finished run are not in the mappings."""
@@ -43,7 +65,7 @@ class Study:
     records: dict[str, dict[str, Records]]
     standing: StudyStatus
     origin: dict[str, list[str]]  # where the results come from, by kind of fact
-    results: dict[str, dict[str, list[StoredRun]]] = field(default_factory=dict)  # run by run, as in `outcomes`
+    results: dict[str, dict[str, CellRuns]] = field(default_factory=dict)  # as in `outcomes`
     title: str = ""  # what was compared, in one line
     plan: str = ""  # the plan in a sentence
     date: str = ""  # when the last job was finished
@@ -84,40 +106,48 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
     title, one is made of the algorithms and problems.
     """
     plan = chosen_plan(store, plan)
-    jobs = store.jobs(plan)
-    dimensions = Counter(name for name, _ in {(job.problem_name, job.dimension) for _, job in jobs})
+    jobs = store.listed(plan)
+    cells = [*dict.fromkeys((one.label, one.cell) for one in jobs)]
+    dimensions = Counter(name for name, _ in {(job.problem_name, job.dimension) for _, job in cells})
     problems: dict[tuple[str, int], StudyProblem] = {}
-    for _, job in jobs:
+    for _, job in cells:
         name, dimension = job.problem_name, job.dimension
         if (name, dimension) not in problems:
             label = f"{name} D={dimension}" if dimensions[name] > 1 else name
             found = StudyProblem(label, name, dimension, job.budget, job.instance, known_optimum(job))
             problems[name, dimension] = found
     problems = _in_order(problems, store.plans() if plan is None else [store.plans()[plan - 1]])
-    runs: dict[str, dict[str, list[StoredRun]]] = {problem.label: {} for problem in problems.values()}
-    for result in store.results(plan):
-        label = problems[result.problem, result.dimension].label
-        runs[label].setdefault(result.algorithm, []).append(result)
-    names = tuple(dict.fromkeys(label for label, _ in jobs))
-    accounts = {job.id: store.account(job) or {} for _, job in jobs}
-    seconds: dict[str, dict[str, list[float]]] = {problem.label: {} for problem in problems.values()}
-    for name, job in jobs:
-        if "seconds" in accounts[job.id]:
-            spent = [float(accounts[job.id]["seconds"]) / len(job.runs)] * len(job.runs)
-            seconds[problems[job.problem_name, job.dimension].label].setdefault(name, []).extend(spent)
+    outcomes: dict[str, dict[str, Outcomes]] = {problem.label: {} for problem in problems.values()}
+    records: dict[str, dict[str, Records]] = {label: {} for label in outcomes}
+    runs: dict[str, dict[str, CellRuns]] = {label: {} for label in outcomes}
+    for (algorithm, name, dimension), results in groupby(store.results(plan), key=lambda result: result.key[:3]):
+        label, cell = problems[name, dimension].label, _used(results)  # one cell in memory at a time; columns are small
+        outcomes[label][algorithm] = _outcomes(cell)
+        records[label][algorithm] = _records(cell)
+        runs[label][algorithm] = _columns(cell)
+    names = tuple(dict.fromkeys(label for label, _ in cells))
+    accounts = _accounts(store, jobs)
     return Study(
         name=store.path.name,
         algorithms=names,
         problems=tuple(problems.values()),
-        outcomes={p: {a: outcomes_of(cell) for a, cell in row.items()} for p, row in runs.items()},
-        records={p: {a: _records(cell) for a, cell in row.items()} for p, row in runs.items()},
+        outcomes=outcomes,
+        records=records,
         standing=status_of(store, plan),
-        origin=_origin(jobs, accounts),
+        origin=accounts.origin(),
         results=runs,
-        title=_title(names, len(problems), jobs) if title is None else title,
+        title=_title(names, len(problems), cells) if title is None else title,
         plan=_plan(len(names), len(problems), jobs),
-        date=_date(max((float(one.get("finished", 0.0)) for one in accounts.values()), default=0.0)),
-        seconds={p: {a: float(np.mean(spent)) for a, spent in row.items()} for p, row in seconds.items()},
+        date=_date(accounts.finished),
+        seconds={
+            problem.label: {
+                name: spent / count
+                for name in names
+                for spent, count in [accounts.seconds.get((name, *key), (0.0, 0))]
+                if count
+            }
+            for key, problem in problems.items()
+        },
     )
 
 
@@ -148,26 +178,27 @@ def known_optimum(job: Job) -> float | None:
     return -known.value if problem.maximize else known.value
 
 
-def _title(algorithms: tuple[str, ...], problems: int, jobs: list[tuple[str, Job]]) -> str:
+def _title(algorithms: tuple[str, ...], problems: int, cells: list[tuple[str, Job]]) -> str:
     many = f"{len(algorithms)} algorithms" if len(algorithms) != 1 else algorithms[0]
-    where = " and ".join(dict.fromkeys(job.suite for _, job in jobs if job.suite is not None))
+    where = " and ".join(dict.fromkeys(job.suite for _, job in cells if job.suite is not None))
     return f"{many} on {problems} problem{'s' * (problems != 1)}{f' of {where}' if where else ''}"
 
 
-def _plan(algorithms: int, problems: int, jobs: list[tuple[str, Job]]) -> str:
+def _plan(algorithms: int, problems: int, jobs: list[Listed]) -> str:
     """Return runs, problems, evaluations, seeds and engines in a sentence."""
     if not jobs:
         return "The plan has no jobs."
     runs: Counter[tuple[str, str, int]] = Counter()
-    for label, job in jobs:
-        runs[label, job.problem_name, job.dimension] += len(job.runs)
-    seeds = ", ".join(map(str, sorted({job.seed for _, job in jobs})))
-    engines = " and ".join(sorted({f"{job.engine} engine" for _, job in jobs}))
-    dimensions = {job.dimension for _, job in jobs}
+    for one in jobs:
+        runs[one.label, one.cell.problem_name, one.cell.dimension] += len(one.runs)
+    cells = {one.cell for one in jobs}
+    seeds = ", ".join(map(str, sorted({job.seed for job in cells})))
+    engines = " and ".join(sorted({f"{job.engine} engine" for job in cells}))
+    dimensions = {job.dimension for job in cells}
     return (
         f"{_range(runs.values())} runs of each of {algorithms} algorithm{'s' * (algorithms != 1)} on each of "
         f"{problems} problem{'s' * (problems != 1)} of {_range(dimensions)} variables, "
-        f"{_range(job.budget for _, job in jobs)} evaluations per run, seed {seeds}, {engines}."
+        f"{_range(job.budget for job in cells)} evaluations per run, seed {seeds}, {engines}."
     )
 
 
@@ -192,7 +223,16 @@ def chosen_plan(store: Store, plan: int | None) -> int | None:
     return plan
 
 
-def outcomes_of(cell: list[StoredRun]) -> Outcomes:
+def _used(results: Iterable[StoredRun]) -> list[StoredRun]:
+    """Return the runs of a cell with the arrays that are used, copied out of their rows, and with one job."""
+    cell: list[StoredRun] = []
+    for result in results:
+        arrays = {name: array.copy() for name, array in result.arrays.items() if name in USED}
+        cell.append(replace(result, job=cell[0].job if cell else result.job, arrays=arrays))
+    return cell
+
+
+def _outcomes(cell: list[StoredRun]) -> Outcomes:
     """Return the final values of runs."""
     amounts = [result.by_constraint if result.ok else None for result in cell]
     width = max((len(a) for a in amounts if a is not None), default=0)
@@ -206,39 +246,70 @@ def outcomes_of(cell: list[StoredRun]) -> Outcomes:
 def _records(cell: list[StoredRun]) -> Records:
     """Return the records along the runs, and at their end."""
     points = 1 + max(cell[0].job.record, *(len(result.record.get("f", ())) for result in cell))
-    columns = {name: np.full((len(cell), points), np.nan) for name in ("evaluations", "f", "violation")}
+    columns = {name: np.full((len(cell), points), np.nan) for name in ALONG}
     for k, result in enumerate(cell):
         if not result.ok:
             continue
+        record = result.record
         for name, column in columns.items():
-            along = result.record.get(name, np.empty(0))
+            along = record.get(name, np.empty(0))
             column[k, : len(along)] = along
             column[k, -1] = float(getattr(result, name))
     return Records(columns["evaluations"], columns["f"], columns["violation"])
 
 
-def _origin(jobs: list[tuple[str, Job]], accounts: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
-    """Return versions, machines, seeds and commands, each different one once."""
-    facts: dict[str, dict[str, int]] = {}
+def _columns(cell: list[StoredRun]) -> CellRuns:
+    return CellRuns(
+        job=cell[0].job,
+        problem=cell[0].problem,
+        numbers=np.array([result.run for result in cell]),
+        ok=np.array([result.ok for result in cell]),
+        evaluations=np.array([result.evaluations for result in cell]),
+        best={name: np.array([result.arrays[name] for result in cell]) for name in POINT},
+        answer={name: np.array([result.arrays[ANSWER + name] for result in cell]) for name in POINT},
+    )
 
-    def say(kind: str, text: str) -> None:
-        facts.setdefault(kind, {}).setdefault(text, 0)
-        facts[kind][text] += 1
 
-    for label, job in jobs:
+@dataclass
+class Accounts:
+    """Who ran the jobs of a study and how, added up: sums and different facts, no matter how many jobs there are."""
+
+    facts: dict[str, Counter[str]] = field(default_factory=dict)  # versions, machines, seeds and commands
+    seconds: dict[tuple[str, str, int], tuple[float, int]] = field(default_factory=dict)  # of a cell, and its runs
+    finished: float = 0.0  # when the last job was
+
+    def say(self, kind: str, text: str, jobs: int = 1) -> None:
+        self.facts.setdefault(kind, Counter())[text] += jobs
+
+    def origin(self) -> dict[str, list[str]]:
+        """Return each different fact once, with the number of jobs."""
+        return {kind: [f"{text} ({n:,} jobs)" for text, n in found.items()] for kind, found in self.facts.items()}
+
+
+def _accounts(store: Store, jobs: list[Listed]) -> Accounts:
+    found = Accounts()
+    for (label, job), count in Counter((one.label, one.cell) for one in jobs).items():
         settings = ", ".join(f"{name}={value}" for name, value in job.settings.items())
-        say("algorithms", f"{label}: {job.method} ({settings})")
+        found.say("algorithms", f"{label}: {job.method} ({settings})", count)
         where = f"suite {job.suite}" if job.suite else f"file {job.problem.get('file')}"
         instance = "" if job.instance is None else f", instance {job.instance}"
-        say("problems", f"{where}, D={job.dimension}{instance}, {job.budget:,} evaluations")
-        say("seeds", str(job.seed))
-        say("engines", f"{job.engine} on {job.device}")
-        account = accounts[job.id]
+        found.say("problems", f"{where}, D={job.dimension}{instance}, {job.budget:,} evaluations", count)
+        found.say("seeds", str(job.seed), count)
+        found.say("engines", f"{job.engine} on {job.device}", count)
+    for one in jobs:
+        account = store.account(one)
+        if account is None:
+            continue
+        found.finished = max(found.finished, account["finished"])
+        if "seconds" in account:
+            key = one.label, one.cell.problem_name, one.cell.dimension
+            spent, runs = found.seconds.get(key, (0.0, 0))
+            found.seconds[key] = spent + float(account["seconds"]), runs + len(one.runs)
         if "versions" in account:
-            say("versions", ", ".join(f"{name} {number}" for name, number in account["versions"].items()))
+            found.say("versions", ", ".join(f"{name} {number}" for name, number in account["versions"].items()))
         for kind, name in (("hardware", "machine"), ("hosts", "host"), ("devices", "device")):
             if account.get(name):
-                say(kind, str(account[name]))
+                found.say(kind, str(account[name]))
         if account.get("command"):
-            say("commands", " ".join(map(str, account["command"])))
-    return {kind: [f"{text} ({n:,} jobs)" for text, n in found.items()] for kind, found in facts.items()}
+            found.say("commands", " ".join(map(str, account["command"])))
+    return found

@@ -149,7 +149,7 @@ def _run_times(study: Study) -> ReportTable:
         each = np.array(list(spent.values()))
         runs = {p: study.outcomes[p][name].n for p in spent if name in study.outcomes[p]}
         total = sum(spent[p] * n for p, n in runs.items())
-        made = sum(one.evaluations for p in runs for one in study.results[p][name])
+        made = sum(int(study.results[p][name].evaluations.sum()) for p in runs)
         rate = made / total if total > 0 else None
         rows.append([name, float(np.median(each)), float(each.min()), float(each.max()), total / 3600, rate])
     names = ["algorithm", "median, s", "least, s", "most, s", "all runs, h", "evaluations per s"]
@@ -385,7 +385,7 @@ def _table(kinds: str, head: str, lines: list[str], caption: str, name: str) -> 
         [
             f"% {MADE_BY}; needs \\usepackage{{booktabs,graphicx}}",
             r"\begin{table}",
-            r"\centering\footnotesize",
+            r"\centering\footnotesize\setlength{\belowcaptionskip}{4pt}",
             rf"\caption{{{caption}}}",
             rf"\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', name)}}}",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -470,5 +470,6 @@ def cell(value: object) -> Markup:
         return tag("td", "yes" if value else "no")
     if isinstance(value, int | float | np.integer | np.floating):
         number = float(value)
-        return tag("td", short(number), data_v=f"{number:.9g}" if math.isfinite(number) else "")
+        text = f"{number:.0f}" if 1e5 <= abs(number) < 1e7 else short(number)  # 105323 among 91906, not 1.0532e+05
+        return tag("td", text, data_v=f"{number:.9g}" if math.isfinite(number) else "")
     return tag("td", "-" if value is None else str(value))

@@ -145,8 +145,19 @@ class WeightedScores:
     @property
     def total(self) -> np.ndarray:
         """The score (algorithms,): half by the best run, 0.3 by the mean and 0.2 by the median."""
-        total: np.ndarray = self.weights @ (0.5 * self.best + 0.3 * self.mean + 0.2 * self.median)
+        total: np.ndarray = self.weights @ self._by_problem
         return total
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The part of the score that comes from each problem (problems, algorithms)."""
+        shares: np.ndarray = self.weights[:, None] * self._by_problem
+        return shares
+
+    @property
+    def _by_problem(self) -> np.ndarray:
+        weighted: np.ndarray = 0.5 * self.best + 0.3 * self.mean + 0.2 * self.median
+        return weighted
 
     def rows(self) -> list[TableRow]:
         """A row per algorithm, best first."""

@@ -76,7 +76,7 @@ def equivalence(
     >>> equivalence((10.0, 1.0, 25), (12.0, 1.0, 25), region=1.0).verdict
     'different'
     """
-    from scipy.stats import t
+    from scipy.special import stdtr, stdtrit  # what `scipy.stats.t` calls, at a hundredth of its cost for a number
 
     one, two = _checked(Sample(*first)), _checked(Sample(*second))
     level = checked_alpha(alpha)
@@ -90,9 +90,9 @@ def equivalence(
     a, b = (one.std / unit) ** 2 / one.n, (two.std / unit) ** 2 / two.n
     error = math.sqrt(a + b) * unit
     df = (a + b) ** 2 / (a**2 / (one.n - 1) + b**2 / (two.n - 1))
-    half = float(t.ppf(1 - level, df)) * error
-    p = float(t.sf((region - abs(difference)) / error, df))
-    p_difference = float(2 * t.sf(abs(difference) / error, df))
+    half = float(stdtrit(df, 1 - level)) * error
+    p = float(stdtr(df, (abs(difference) - region) / error))
+    p_difference = float(2 * stdtr(df, -abs(difference) / error))
     return Equivalence(difference, difference - half, difference + half, region, p, p_difference, level)
 
 

@@ -51,7 +51,7 @@ def _checked(thing: Any, what: str) -> Suite:
     if callable(thing) and not isinstance(thing, type | Suite):
         thing = thing()
     if not isinstance(thing, Suite):
-        raise ValueError(f"{what} must be a ppsde.suites.Suite; it is a {type(thing).__name__}")
+        raise ValueError(f"{what} must be a ppsde.suites.Suite; got {type(thing).__name__}")
     return thing
 
 

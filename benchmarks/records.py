@@ -1,0 +1,128 @@
+"""Records of what was measured, in `docs/measured`: values, the command that made them, the machine, and the methods.
+
+Of each method that ran a record has a fingerprint, the outcome of three short runs. `python docs/measured.py` writes
+the tables and sentences of the pages from the records. A test fails where a page shows something else, and where a
+method has another fingerprint than in a record: then the record is older than the method, and its command must be run
+again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, NonlinearConstraint
+
+import ppsde
+from ppsde.parts.handling import reads_constraints
+from ppsde.scipy import differential_evolution
+from ppsde.testing import LOWER, UPPER, equalities
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "measured"
+FRONT = "ppsde.scipy"  # in the place of a method
+
+
+def save(name: str, values: Any, *, command: str, methods: Iterable[str], device: str = "") -> None:
+    """Write a record.
+
+    Parameters
+    ----------
+    name : str
+        Of the record.
+    values
+        Plain data.
+    command : str
+        Makes the record.
+    methods : iterable of str
+        The methods that ran.
+    device : str, optional
+        The accelerator that was used.
+    """
+    record = {
+        "command": command,
+        "machine": machine(device),
+        "methods": {method: fingerprint(method) for method in methods},
+        "values": values,
+    }
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return a record."""
+    record: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return record
+
+
+def values_of(name: str) -> Any:
+    """Return the values of a record, None if there is none."""
+    return load(name)["values"] if name in names() else None
+
+
+def names() -> list[str]:
+    """Return the names of all records."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def outdated(name: str) -> list[str]:
+    """Return the methods that have changed since a record was made."""
+    return [method for method, before in load(name)["methods"].items() if not alike(fingerprint(method), before)]
+
+
+def alike(first: str, second: str) -> bool:
+    """Return whether two fingerprints differ by rounding only, which may be another on another processor."""
+    ours, theirs = (np.array(text.split(), float) for text in (first, second))
+    return ours.shape == theirs.shape and np.allclose(ours, theirs, rtol=1e-3, atol=1e-6)
+
+
+@cache
+def fingerprint(method: str) -> str:
+    """Return the best objective at some places of short runs of a method, or of SciPy's front; results change it."""
+    beam = ppsde.suites.get("engineering").problem("welded-beam")
+    if method == FRONT:
+        limits = NonlinearConstraint(lambda x: beam.evaluate(x[None])[1][0], -np.inf, 0)
+        found = differential_evolution(
+            lambda x: beam.evaluate(x[None])[0][0], Bounds(beam.lower, beam.upper), constraints=limits, rng=1, maxiter=9
+        )
+        return f"{found.fun:.5g} {found.nfev}"
+    small = ppsde.Problem(equalities, (LOWER, UPPER), vectorized=True)
+    rugged = ppsde.suites.get("cec2006").problem("g02")
+    # Differences enlarge rounding, and iterations enlarge it further: only the first ones are the same everywhere.
+    budgets = (60, 60, 100) if reads_constraints(ppsde.ALGORITHMS[method]) else (500, 500, 1000)
+    runs = [
+        ppsde.minimize(problem, method=method, max_evaluations=budget, rng=1)
+        for problem, budget in zip((small, beam, rugged), budgets, strict=True)
+    ]
+    return " ".join(f"{f:.5g}" for run in runs for f in run.history["f"][_places(len(run.history["f"]))])
+
+
+def _places(count: int) -> list[int]:
+    """Return up to six places of a history of so many rows, its last one included."""
+    return sorted({(count - 1) * k // 5 for k in range(6)})
+
+
+def machine(device: str = "") -> str:
+    """Return where, and with which versions, this process runs."""
+    found = {"Python": platform.python_version()}
+    for title, package in {"NumPy": "numpy", "SciPy": "scipy", "JAX": "jax"}.items():
+        try:
+            found[title] = version(package)
+        except PackageNotFoundError:
+            continue
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    load = [f"load {os.getloadavg()[0]:.0f}"] if hasattr(os, "getloadavg") else []  # other programs take time, too
+    return ", ".join([*filter(None, [device]), f"{cores} cores", *load, *(" ".join(pair) for pair in found.items())])
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(map(str, cells))} |\n" for cells in lines)
