@@ -17,6 +17,7 @@ import own_code
 import pytest
 
 import ppsde
+from ppsde.arrays import order
 from ppsde.cli import main
 from ppsde.lookup import code_digest, from_file, imported_files, origin_of, place_in, roots_in
 from ppsde.parts.rules import Feasibility, ranking
@@ -317,6 +318,44 @@ def test_a_rule_that_is_wrong_inside_a_compiled_program_is_one_sentence(name: st
     with pytest.raises(ValueError) as error:
         ppsde.solve_batch(problem, options={"rule": wrong}, **common)
     assert re.fullmatch(said, str(error.value))
+
+
+def test_a_rule_that_is_no_dataclass_runs_on_the_host_and_is_refused_by_name_where_it_is_compiled() -> None:
+    pytest.importorskip("jax")
+    plain = type("Plain", (), {"__module__": __name__, "keys": lambda self, points: (points.violation, points.f)})()
+    common: dict[str, Any] = {"method": "jde", "options": {"rule": plain}, "max_evaluations": 300}
+    problem = ppsde.Problem(lambda x: (x**2).sum(), BOUNDS)
+    assert ppsde.minimize(problem, **common).nfev == 300
+    with pytest.raises(
+        ValueError, match=r"^state\.handling\.always cannot be compiled: Plain is neither numbers nor a "
+    ):
+        ppsde.solve_batch(problem, runs=2, **common)
+
+
+WRONG_NUMBERS: dict[str, tuple[Any, str]] = {
+    "keys": (
+        lambda self, points: (points.f * np.nan, points.f),
+        "keys` must be numbers; one of the two is NaN for every point",
+    ),
+    "rank": (
+        lambda self, rule, population, rng: 0 * order(population.f, population.f),
+        "rank` must return the rows 0 to 7 in some order; got array([0, 0, 0, 0, 0, 0, 0, 0])",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_NUMBERS)
+def test_wrong_numbers_of_a_rule_are_refused_before_a_compiled_program_runs(name: str) -> None:
+    jax = pytest.importorskip("jax")
+    method, said = WRONG_NUMBERS[name]
+    right = {} if name == "keys" else {key: getattr(Feasible, key) for key in ("rule", "after")}
+    rule = dataclass(frozen=True)(type("Wrong", (), {"__module__": __name__, **right, name: method}))()
+    problem = ppsde.Problem(jax.jit(lambda x: ((x**2).sum(), 1 - x[:1], x[:0])), BOUNDS)
+    common: dict[str, Any] = {"method": "jde", "options": {"rule": rule}, "max_evaluations": 300}
+    for call in (lambda: ppsde.solve_batch(problem, runs=2, **common), lambda: ppsde.minimize(problem, **common)):
+        with pytest.raises(ValueError) as error:
+            call()
+        assert str(error.value) == f"rule 'Wrong': its `{said}"
 
 
 @dataclass(frozen=True)

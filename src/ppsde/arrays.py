@@ -48,6 +48,11 @@ def namespace(array: Array) -> Any:
     return np
 
 
+def is_traced(array: Array) -> bool:
+    """Whether `array` stands for numbers that are not known yet, because JAX traces a program."""
+    return namespace(array) is not np and isinstance(array, sys.modules["jax"].core.Tracer)
+
+
 def order(first: Array, second: Array) -> Array:
     """The rows that sort by `first`, ties by `second`, further ties by position."""
     return namespace(first).lexsort((second, first))

@@ -156,8 +156,10 @@ def _zsh(words: dict[tuple[str, ...], Words]) -> str:
 _ppsde() {{
   local -a offered no_space
   offered=($(_ppsde_offers "${{(@Q)words[2,CURRENT-1]}}"))
+  compadd -a offered && return
+  compset -P "*="  # rule=FILE.py
   [[ "$(print -rl -- "${{(Q)PREFIX}}"*(N))" != *.py ]] || no_space=(-S "")  # :NAME follows
-  compadd -a offered || _files "${{no_space[@]}}"
+  _files "${{no_space[@]}}"
 }}
 compdef _ppsde ppsde"""
 
@@ -173,15 +175,23 @@ def _fish(words: dict[tuple[str, ...], Words]) -> str:
         "  end",
         '  test "$at" = "$argv"',
         "end",
+        "function __ppsde_own  # :NAME follows a file: fish adds no space after a colon",
+        "  set -l typed (commandline -ct)",
+        "  set -l before (string replace -r '[^=]*$' '' -- \"$typed\")",
+        "  for file in (string replace -r '.*=' '' -- \"$typed\")*",
+        "    string match -q '*.py' -- $file; and echo $before$file:",
+        "  end",
+        "end",
     ]
+    own = "(__ppsde_own)"
     for path, each in words.items():
         begin = f"complete -c ppsde -n '__ppsde_at {' '.join(path)}'"
         if each.commands:
             lines.append(f"{begin} -f -a {_quoted(each.commands)}")
-        if each.positional:
-            lines.append(f"{begin} -a {_quoted(each.positional)}")
+        else:
+            lines.append(f"{begin} -a {_quoted([*each.positional, own])}")
         for option, offered in each.options.items():
-            lines.append(f"{begin} -l {option[2:]} -r" + (f" -a {_quoted(offered)}" if offered else ""))
+            lines.append(f"{begin} -l {option[2:]} -r -a {_quoted([*offered, own])}")
         lines += [f"{begin} -l {flag[2:]}" for flag in each.flags]
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,15 @@ import numpy as np
 from ..algorithm import Algorithm, Task
 from ..arrays import Array
 from ..evaluation.values import error_text
-from ..parts.handling import reads_constraints
-from ..population import Population, better_rows, evaluated
+from ..parts.handling import check_own, handling_of, is_own, reads_constraints
+from ..parts.sizing import first_points
+from ..population import Population, better_rows, evaluated, join
 from ..problem import Problem
 from ..returned import parts_of
-from ..streams import root_key
+from ..streams import NumpyStream, root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
-from .tracing import TracedEvaluate, run_of
+from .tracing import TracedEvaluate, as_tree, run_of
 
 TracedValues = Callable[
     [Array], tuple[Array, Array, Array, Array]
@@ -35,6 +36,7 @@ LARGEST_BATCH = 2**32  # bytes that one call on a GPU may use, about; more runs 
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
 SIDE_BY_SIDE = 700  # runs that one call on a GPU does in parallel: 28 problems 25 times
 SEARCHED = 1.0 - 1e-10  # share of a tolerance within which is searched: the host, which judges, rounds differently
+JUDGED = 8  # points that a rule of the user's must judge before a program runs
 IN_A_ROW = 8  # runs that one call on a CPU does one after another, at most
 
 # Without autotuning, a program is the same in every process, bit for bit, and compiles faster; the matrix products here
@@ -104,6 +106,7 @@ class Program:
             first = next(self._calls(np.arange(self.width, dtype=np.uint32), [0]))
             with _tracing:
                 lowered = jax.jit(batch).lower(root_key(0), *first[2])
+            _check_rule(algorithm, problems)
             self._call = _compiled(lowered, self.aside)
         self.compile_seconds = time.perf_counter() - began
 
@@ -184,7 +187,9 @@ def run_alone(
         run = run_of(algorithm, evaluate, task.max_evaluations, record, task.x0, True, task.tol, target)
         arguments = 1, task.lower, task.upper, jax.random.fold_in(root_key(seed), 0), SEARCHED * task.tolerance
         with remembered():
-            call = jax.jit(in_a_loop(run)).lower(*arguments).compile()
+            lowered = jax.jit(in_a_loop(run)).lower(*arguments)
+            _check_rule(algorithm, [problem])
+            call = lowered.compile()
         found: dict[str, Any] = jax.tree_util.tree_map(np.asarray, call(*arguments))
 
     def constraints(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -204,6 +209,20 @@ def run_alone(
         eval_seconds_mean=seconds / ending.evaluations,
         eval_seconds_max=np.nan,
     )
+
+
+def _check_rule(algorithm: Algorithm, problems: Sequence[Problem]) -> None:
+    """Raise ValueError if a rule of the user's cannot judge points of the problems; a program sees no numbers."""
+    import jax
+
+    rule = getattr(algorithm, "rule", None)
+    if rule is None or not is_own(handling_of(rule, jax.numpy)):
+        return
+    for problem in problems:
+        task = Task(problem.lower, problem.upper, JUDGED, tolerance=problem.tolerance)
+        x = first_points(task, JUDGED, NumpyStream(0))
+        points = as_tree(reduce(join, [on_the_host(problem, row) for row in x]))
+        check_own(handling_of(rule, jax.numpy, task), jax.tree_util.tree_map(jax.numpy.asarray, points))
 
 
 def _compiled(lowered: Any, aside: bool) -> Any:

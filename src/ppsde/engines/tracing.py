@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from ..algorithm import Algorithm, Ask, Converging, Coroutine, Task
 from ..arrays import Array, is_setting, once
 from ..population import TOLERANCE, Population, better
@@ -94,6 +96,7 @@ def run_of(
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
         state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing, target)
+        _check_state(state)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
         tally = Tally(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
@@ -148,6 +151,16 @@ def run_of(
         }
 
     return run
+
+
+def _check_state(state: Any) -> None:
+    """Raise ValueError if something in a state, as an algorithm or a rule of the user's makes it, is no number."""
+    import jax
+
+    for path, leaf in jax.tree_util.tree_leaves_with_path(state):
+        if not isinstance(leaf, jax.Array | np.ndarray | np.number | np.bool_ | int | float):
+            place = f"state{jax.tree_util.keystr(path)}"
+            raise ValueError(f"{place} cannot be compiled: {type(leaf).__name__} is neither numbers nor a dataclass")
 
 
 @dataclass(frozen=True)

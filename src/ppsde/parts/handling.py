@@ -32,7 +32,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..algorithm import Task
-from ..arrays import Array, is_setting, namespace
+from ..arrays import Array, is_setting, is_traced, namespace
 from ..lookup import Table, did_you_mean, in_words
 from ..population import Population
 from ..streams import JaxStream, NumpyStream, Stream, root_key
@@ -218,43 +218,53 @@ def first_handling(rule: Any, points: Population, task: Task | None = None) -> H
     """The technique of a rule after the first population."""
     xp = namespace(points.f)
     fresh = handling_of(rule, xp, task)
-    _check_own(fresh, points)
+    check_own(fresh, points)
     return fresh.after(points, xp.asarray(0.0))
 
 
 def first_ranked(fresh: Handling, points: Population, rng: Stream) -> tuple[Population, Handling]:
     """The first population ranked by a technique in its first state, and the technique after it."""
-    _check_own(fresh, points)
+    check_own(fresh, points)
     beginning = namespace(points.f).asarray(0.0)
     rule = fresh.rule(points, beginning, rng)
     return points.take(fresh.rank(rule, points, rng)), fresh.after(points, beginning)
 
 
-def _check_own(fresh: Handling, points: Population) -> None:
+def is_own(fresh: Handling) -> bool:
+    """Whether a technique, or the rule in it, is not of this package."""
+    return not type(_inner(fresh)).__module__.startswith("ppsde.")
+
+
+def _inner(fresh: Handling) -> Any:
+    return fresh.always if isinstance(fresh, Fixed) else fresh
+
+
+def check_own(fresh: Handling, points: Population) -> None:
     """Raise ValueError if a technique or rule that is not of this package cannot judge these points.
 
-    It has a random stream of its own, so that this changes no result. Inside a compiled program there are no numbers to
-    look at, only shapes.
+    It has a random stream of its own, so that this changes no result. While JAX traces a program there are no numbers
+    to look at, only shapes.
     """
-    own: Any = fresh.always if isinstance(fresh, Fixed) else fresh
-    if type(own).__module__.startswith("ppsde."):
+    if not is_own(fresh):
         return
-    xp = namespace(points.f)
-    on_host = xp is np
+    own, xp = _inner(fresh), namespace(points.f)
+    known = not is_traced(points.f)
     what, n, beginning = f"rule {type(own).__name__!r}", points.size, xp.asarray(0.0)
-    stream: Stream = NumpyStream(0) if on_host else JaxStream(root_key(0))
+    stream: Stream = NumpyStream(0) if xp is np else JaxStream(root_key(0))
     with _in_a_sentence(own, f"{what} fails"):
         rule = fresh.rule(points, beginning, stream)
         keys: Any = rule.keys(points)
     if not isinstance(keys, tuple) or [getattr(key, "shape", None) for key in keys] != [(n,), (n,)]:
         raise ValueError(f"{what}: its `keys` must return two arrays ({n},) for {n} points; got {_shape_of(keys)}")
-    if on_host and points.valid.any() and any(np.isnan(key[points.valid]).all() for key in keys):
+    if known and points.valid.any() and any(np.isnan(key[points.valid]).all() for key in keys):
         raise ValueError(f"{what}: its `keys` must be numbers; one of the two is NaN for every point")
     if own is fresh:
         with _in_a_sentence(own, f"{what} fails"):
             rows, after = fresh.rank(rule, points, stream), fresh.after(points, beginning)
-        if on_host and sorted(np.ravel(rows).tolist()) != list(range(n)):
-            raise ValueError(f"{what}: its `rank` must return the rows 0 to {n - 1} in some order; got {rows!r}")
+        if known and sorted(np.ravel(rows).tolist()) != list(range(n)):
+            raise ValueError(
+                f"{what}: its `rank` must return the rows 0 to {n - 1} in some order; got {np.asarray(rows)!r}"
+            )
         if not is_technique(after):
             raise ValueError(f"{what}: its `after` must return a technique; got {type(after).__name__}")
 
