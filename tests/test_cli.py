@@ -277,12 +277,14 @@ def test_bad_input_is_refused_in_one_line_that_names_it(
     ],
 )
 def test_a_file_that_cannot_be_loaded_is_named_with_the_line(
-    content: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "broken.py"
     file.write_text(content)
-    message = error_of(capsys, "solve", f"{file}:problem")
-    assert "broken.py cannot be loaded" in message and word in message
+    monkeypatch.chdir(tmp_path)
+    for named in (str(file), "broken.py"):
+        message = error_of(capsys, "solve", f"{named}:problem")
+        assert "broken.py cannot be loaded" in message and word in message
 
 
 def test_traceback_is_shown_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -311,7 +311,7 @@ def _named(module: ModuleType, name: str, where: str) -> Any:
 def in_words(error: BaseException, path: Path | None = None) -> str:
     """Return the error, its first line, and, where known, the line of the file it came from."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if path is not None and Path(frame.filename) == path]
+    lines = [frame.lineno for frame in frames if path and Path(frame.filename).resolve() == path.resolve()]
     where = f" (line {lines[-1]})" if lines else ""
     said, _, _ = str(error).partition("\n")  # those of JAX are a page
     return f"{type(error).__name__}: {said}{where}"
