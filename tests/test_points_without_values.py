@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -103,3 +104,25 @@ def test_odd_boxes_work(method: str, lower: list[float], upper: list[float], bud
     )
     assert result.nfev == budget and result.success
     assert np.all((result.x >= lower) & (result.x <= upper))
+
+
+class NotAtFirst:
+    """A function of one point whose first evaluations return NaN alone, as a simulator that does not start."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.calls = value, 0
+
+    def __call__(self, x: np.ndarray) -> Any:
+        self.calls += 1
+        return ((x**2).sum(), [1 - x[0]], []) if self.calls > 3 else self.value
+
+
+@pytest.mark.parametrize("value", [np.nan, (np.nan, [], []), {"f": np.nan}])
+@pytest.mark.parametrize("more", [{}, {"n_ineq": 1, "n_eq": 0}], ids=["open", "counts"])
+def test_a_first_point_that_is_nan_alone_fails_and_says_nothing_about_constraints(value: Any, more: Any) -> None:
+    with ThreadPoolExecutor(1) as worker:
+        for given in ({}, {"asynchronous": True, "workers": worker}):
+            problem = ppsde.Problem(NotAtFirst(value), [(-5, 5)] * 2, **more)
+            result = ppsde.minimize(problem, max_evaluations=200, rng=1, **given)
+            assert result.feasible and result.fun == pytest.approx(1.0, abs=1e-3)
+            assert [failure.message for failure in result.failures] == ["f is nan"] * 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -385,3 +386,24 @@ def test_a_notebook_shows_the_names_of_variables() -> None:
 def test_names_of_constraints_are_as_many_as_these() -> None:
     with pytest.raises(ValueError, match="a name for each of the 1 constraints; got 2"):
         ppsde.Problem(sum, [(0, 1)], n_ineq=1, n_eq=0, constraint_names=["stress", "mass"])
+
+
+@pytest.mark.parametrize(
+    ("fun", "more"),
+    [
+        (lambda x: (x.sum(), [x[0]], []), {}),
+        (lambda x: {"f": x.sum(), "g": {"a": x[0]}}, {}),
+        (lambda x: (x.sum(axis=1), x[:, :1], x[:, :0]), {"vectorized": True}),
+        (lambda x: x.sum(), {"constraints": LinearConstraint([[1, 1]], -np.inf, 1)}),
+    ],
+)
+def test_more_names_than_constraints_are_an_error_of_the_first_evaluation(fun: Any, more: dict[str, Any]) -> None:
+    problem = ppsde.Problem(fun, [(0, 1)] * 2, constraint_names=["a", "b"], **more)
+    fronts = [lambda: ppsde.minimize(problem, max_evaluations=100, rng=1)]
+    fronts.append(lambda: ppsde.minimize(problem, max_evaluations=100, rng=1, workers=1, asynchronous=True))
+    if "vectorized" in more and find_spec("jax"):
+        fronts.append(lambda: ppsde.minimize(problem, method="jde", max_evaluations=100, rng=1, backend="jax"))
+        fronts.append(lambda: ppsde.solve_batch(problem, max_evaluations=100, runs=1))
+    for front in fronts:
+        with pytest.raises(MalformedValue, match="a name for each of the 1 constraints; got 2"):
+            front()

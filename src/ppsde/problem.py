@@ -16,7 +16,7 @@ from .lookup import did_you_mean
 from .markup import Markup, tag
 from .population import TOLERANCE, Population, checked_tolerance
 from .returned import FGH as FGH
-from .returned import ByName, parts_of, point_values, reals, row_values
+from .returned import ByName, check_names, parts_of, point_values, reals, row_values
 from .returned import MalformedValue as MalformedValue
 from .variables import Variables, variables_of
 
@@ -201,10 +201,8 @@ class Problem:
         object.__setattr__(self, "variables", variables_of(lower, upper, self.integrality, self.log, allowed))
         object.__setattr__(self, "units", _units_of(self))
         _ = self._limits  # so that wrong constraints are an error here
-        if self.counts is not None and self.constraint_names is not None:
-            given, there = len(self.constraint_names), sum(self.counts)
-            if given != there:
-                raise ValueError(f"constraint_names must have a name for each of the {there} constraints; got {given}")
+        if self.counts is not None:
+            check_names(self.constraint_names, sum(self.counts))
 
     def __repr__(self) -> str:
         return f"Problem {self.name!r}: {', '.join(self._facts())}"

@@ -18,6 +18,12 @@ class MalformedValue(ValueError):
     """Raised when a function does not return f or (f, g, h) made of real numbers in the expected shapes."""
 
 
+def check_names(names: Sequence[str] | None, there: int) -> None:
+    """Raise `MalformedValue` unless there is a name for each constraint, or none at all."""
+    if names is not None and len(names) != there:
+        raise MalformedValue(f"constraint_names must have a name for each of the {there} constraints; got {len(names)}")
+
+
 def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
     """Return f, g (p,), h (q,) from the value of a function of one point; `MalformedValue` if that is not possible."""
     f, g, h = parts_of(value)

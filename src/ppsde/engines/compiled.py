@@ -22,7 +22,7 @@ from ..parts.handling import check_own, handling_of, is_own, reads_constraints
 from ..parts.sizing import first_points
 from ..population import Population, better_rows, evaluated, join
 from ..problem import Problem
-from ..returned import parts_of
+from ..returned import check_names, parts_of
 from ..streams import NumpyStream, root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
@@ -420,17 +420,21 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
         points = evaluated(x, f, g, h, SEARCHED * problem.tolerance)
         return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
 
-    widths = counts_of(problems).max(axis=0) if reads_constraints(algorithm) else (0, 0)
+    counts = counts_of(problems)
+    widths = counts.max(axis=0) if reads_constraints(algorithm) else (0, 0)
     return [partial(values, problem, widths) for problem in problems]
 
 
 def counts_of(problems: Sequence[Problem]) -> np.ndarray:
-    """Return the numbers of inequalities and equalities of problems (k, 2)."""
+    """Return the numbers of inequalities and equalities of problems (k, 2); ValueError if not all have their names."""
     import jax
 
     point = jax.ShapeDtypeStruct((1, problems[0].dimension), float)
     shapes = [jax.eval_shape(partial(traced_values, problem), point) for problem in problems]
-    return np.array([[g.shape[1], h.shape[1]] for _, g, h in shapes])
+    counts = np.array([[g.shape[1], h.shape[1]] for _, g, h in shapes])
+    for problem, there in zip(problems, counts.sum(axis=1).tolist(), strict=True):
+        check_names(problem.constraint_names, there)
+    return counts
 
 
 def tolerances_of(problems: Sequence[Problem]) -> np.ndarray:

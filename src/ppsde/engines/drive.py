@@ -100,7 +100,8 @@ def drive(
         checkpoint() as log,
         noticed() if interruptible else nullcontext() as interrupts,
     ):
-        evaluate = Evaluate(evaluator, limits, problem.counts or run.counts, earlier, failures)
+        counts = problem.counts or run.counts
+        evaluate = Evaluate(evaluator, limits, counts, earlier, failures, problem.constraint_names)
         deadline = inf if limits.max_time is None else began + limits.max_time
 
         def check() -> None:

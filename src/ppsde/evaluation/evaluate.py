@@ -15,6 +15,7 @@ import numpy as np
 
 from ..checks import check_int, check_seconds
 from ..population import Population, evaluated
+from ..returned import check_names
 from .arrivals import Arrivals, More, Store
 from .local import Check, Evaluator, no_check
 from .values import EvaluationError, Failure, Noted, Values
@@ -135,6 +136,8 @@ class Evaluate:
         Counters of the run before it was resumed.
     failures : sequence of Failure
         Of the run before it was resumed.
+    given_names : sequence of str, optional
+        Names of the constraints, as many as there must be.
     """
 
     REMEMBERED = 1000  # length of the list of failures, at most
@@ -146,8 +149,9 @@ class Evaluate:
         counts: tuple[int, int] | None = None,
         earlier: Costs = NO_COSTS,
         failures: Sequence[Failure] = (),
+        given_names: Sequence[str] | None = None,
     ) -> None:
-        self._evaluator = evaluator
+        self._evaluator, self._given_names = evaluator, given_names
         self._raises, self._retries = limits.on_failure == "raise", limits.retries
         self._counts = counts if earlier.counts is None else (earlier.counts[0], earlier.counts[1])
         self._seen, self._hope = earlier.seen, earlier.hope
@@ -222,7 +226,7 @@ class Evaluate:
                 if rows:
                     self._evaluator.submit(values, rows, check)
                 values.judge()
-            self._counts, self._seen = values.counts, values.seen
+            self._learn(values)
             self._count(values, portion)
         self.unfinished = None
         return values
@@ -260,8 +264,14 @@ class Evaluate:
     def _judged(self, values: Values) -> bool:
         """Learn the numbers of constraints from the values of one point; return whether it failed."""
         values.judge()
-        self._counts, self._seen = values.counts, values.seen
+        self._learn(values)
         return bool(values.failures)
+
+    def _learn(self, values: Values) -> None:
+        """Store the numbers of constraints; `MalformedValue` if there are not as many names."""
+        if values.seen and not self._seen and values.counts is not None:
+            check_names(self._given_names, sum(values.counts))
+        self._counts, self._seen = values.counts, values.seen
 
     def _finish(self, values: Values) -> None:
         """Count one point; the run itself knows whether there is hope."""

@@ -91,9 +91,9 @@ class Values:
     """f (n,), g (n, p), h (n, q) and seconds (n,) of the rows of a request, filled in as evaluations finish.
 
     `counts` are the numbers of inequalities and equalities (p, q). Until a row has shown them (`seen`), finished rows
-    wait. The first row that returned anything, in the order of rows and not of time, decides the counts; if it is
-    malformed, the program has an error, and `MalformedValue` is raised. After that, a malformed row is a failure of
-    that row.
+    wait. The first row that returned anything but NaN alone, in the order of rows and not of time, decides the counts;
+    if it is malformed, the program has an error, and `MalformedValue` is raised. After that, a malformed row is a
+    failure of that row.
 
     Parameters
     ----------
@@ -182,7 +182,9 @@ class Values:
     def _put_row(self, row: int, f: float, g: np.ndarray, h: np.ndarray, seconds: float) -> None:
         """Store checked values of one point; they wait if the counts are not known yet."""
         counts = (len(g), len(h))
-        if self.seen and counts != self.counts:
+        if self.seen and _is_nothing(f, g, h):
+            g, h = (np.full(table.shape[1], np.nan) for table in (self.g, self.h))
+        elif self.seen and counts != self.counts:
             self.fail(row, self._other_counts(counts), seconds)
             return
         self.seconds[row] = seconds
@@ -289,8 +291,9 @@ class Values:
 
     def settle(self) -> None:
         """Decide the counts by the first row that has finished, even if an earlier row has not."""
-        if self._waiting:
-            _, g, h = self._waiting[min(self._waiting)]
+        rows = [row for row, values in self._waiting.items() if not _is_nothing(*values)]
+        if rows:
+            _, g, h = self._waiting[min(rows)]
             self._begin((len(g), len(h)))
 
     def judge(self) -> None:
@@ -320,7 +323,7 @@ class Values:
             if not self.done[row]:
                 return  # not finished yet
             failure = self.failures.get(row)
-            if row in self._waiting:
+            if row in self._waiting and not _is_nothing(*self._waiting[row]):
                 _, g, h = self._waiting[row]
                 if self.counts is not None and (len(g), len(h)) != self.counts:
                     raise self._other_counts((len(g), len(h)))
@@ -337,7 +340,7 @@ class Values:
         for row, (f, g, h) in waiting.items():
             if (len(g), len(h)) == counts:
                 self.f[row], self.g[row], self.h[row] = f, g, h
-            else:
+            elif not _is_nothing(f, g, h):
                 error = self._other_counts((len(g), len(h)))
                 point, seconds = self.x[row].copy(), self.seconds[row]
                 self.failures[row] = Failure(point, MALFORMED, type(error).__name__, str(error), seconds, error)
@@ -351,6 +354,11 @@ class Values:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the callbacks, which belong to this process."""
         return {**self.__dict__, "_finished": None, "_check": None}
+
+
+def _is_nothing(f: float, g: np.ndarray, h: np.ndarray) -> bool:
+    """Return whether values are NaN alone, as of a simulator that failed: they say nothing about constraints."""
+    return f != f and not len(g) and not len(h)
 
 
 def _finite(values: np.ndarray) -> bool:
