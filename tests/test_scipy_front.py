@@ -478,6 +478,7 @@ def test_progress_is_printed_if_wanted(capsys):
         ({"constraints": {"type": "ineq", "fun": sphere}}, "got dict"),
         ({"constraints": 3}, "got int"),
         ({"func": 3}, "func must be callable"),
+        ({"args": 3.0}, "args must be a tuple"),
     ],
 )
 def test_a_bad_argument_is_named_before_anything_is_evaluated(arguments, words):
@@ -493,6 +494,17 @@ def test_two_seeds_are_one_too_many():
     with pytest.raises(TypeError, match="multiple values"):
         differential_evolution(sphere, SQUARE, rng=1, seed=2)
     assert ppsde.scipy.differential_evolution is differential_evolution
+
+
+def test_every_seed_of_scipy_is_taken_and_no_other():
+    def found(rng):
+        return differential_evolution(sphere, SQUARE, maxiter=1, polish=False, rng=rng).fun
+
+    assert found([1, 2]) == found(np.random.default_rng([1, 2])) == found(np.random.PCG64([1, 2]))
+    assert found(np.random.SeedSequence(3)) == found(np.random.SeedSequence(3))
+    for wrong, error in (("a", TypeError), (1.5, TypeError), (-1, ValueError), ([-1], ValueError)):
+        with pytest.raises(error):
+            found(wrong)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

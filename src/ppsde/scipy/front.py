@@ -81,7 +81,7 @@ def differential_evolution(
     tol, atol : float
         The run ends early when all of the population is feasible and the standard deviation of its values is at most
         `atol + tol * abs(mean)`, or when local searches agree (see `polish`).
-    rng, seed : None, int, SeedSequence, Generator or RandomState
+    rng, seed : None, int, sequence of ints, SeedSequence, BitGenerator, Generator or RandomState
     callback : callable
         `callback(intermediate_result)` or `callback(x, convergence)`; True or `StopIteration` ends the run.
     disp : bool
@@ -141,6 +141,8 @@ def differential_evolution(
     number = seed_from(source)
     first = first_points(init, x0, lower, upper, variables, popsize, np.random.default_rng(number))
 
+    if not np.iterable(args):
+        raise ValueError(f"args must be a tuple of what func takes after x; got {args!r}")
     fun = Function(func, tuple(args), vectorized)
     evaluator = ConstraintsFirst(fun, limits, workers, variables)
     searched = np.stack([lower, upper], axis=1) if variables is None else variables.box
@@ -248,13 +250,15 @@ def at_least_0(value: Any, name: str) -> float:
 
 
 def seed_of(rng: Any, seed: Any) -> Any:
-    """Return the argument `rng` of `minimize`, passed here under either of its names."""
+    """Return the argument `rng` of `minimize`, under either of its names; errors are those of NumPy."""
     if rng is not None and seed is not None:
         raise TypeError("differential_evolution() got multiple values for argument 'rng': seed is the same")
     source = seed if rng is None else rng
     if isinstance(source, np.random.RandomState):
         return int(source.randint(2**31))
-    return int(source) if isinstance(source, np.integer) else source
+    if isinstance(source, int | np.integer):
+        return int(source)
+    return source if source is None or isinstance(source, np.random.SeedSequence) else np.random.default_rng(source)
 
 
 def first_points(
