@@ -151,6 +151,9 @@ def test_a_comma_in_the_name_of_a_file_parts_nothing(tmp_path: Path) -> None:
         (["reproduce", "--rng", "7"], "--rng is called --seed"),
         (["solve", "engineering:welded-beam", "--budget", "7"], "--budget is called --max-evaluations"),
         (["bench", "run", "--store", "s.db", "--max-evaluations", "7"], "--max-evaluations is called --budget"),
+        (["solve", "cec2017:C01", "--dimensions", "7"], "--dimensions is called --dimension"),
+        (["list", "problems", "cec2017", "--dimensions", "7"], "--dimensions is called --dimension"),
+        (["suites", "plot", "C01", "--dimensions", "7"], "--dimensions is called --dimension"),
         (["reproduce", "--evaluations", "7"], "--evaluations is called --budget-per-variable"),
     ],
 )

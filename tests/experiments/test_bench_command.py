@@ -166,7 +166,7 @@ def test_of_plans_that_disagree_the_last_is_shown_unless_one_is_chosen(
         (["run", "PLAN", "--store", "TMP/s.db", "--runs", "0"], "runs must be an int >= 1"),
         (["run", "PLAN", "--store", "TMP/s.db", "--option", "pbest=8"], "--option needs --method"),
         (["run", "PLAN", "--store", "TMP/s.db", "--engine", "steam"], "engine must be one of"),
-        (["run", "PLAN", "--store", "PLAN"], "is damaged"),
+        (["run", "PLAN", "--store", "PLAN"], "does not begin as a store does: it is none, or is damaged"),
         (["status", "TMP/s.db"], "there is no store"),
         (["merge", "TMP/s.db", "TMP/t.db"], "there is no store"),
         (["repair", "TMP/s.db"], "-o/--output"),

@@ -14,7 +14,7 @@ from ..lookup import Table
 from ..problem import Problem
 from ..suites.named import from_suite
 from .exit_status import FOUND
-from .parsing import command, instance, whole
+from .parsing import add_dimension, command, instance
 from .text import heading, print_json, printable, table, width
 
 LONGEST_FACT = 16  # letters of a fact that still fits a table
@@ -67,7 +67,7 @@ def add(group: Any) -> None:
     )
     listing.add_argument("suite", metavar="SUITE", help="see `ppsde list suites`; or FILE.py:NAME")
     _add_json(listing)
-    listing.add_argument("--dimension", type=whole, metavar="D", help="number of variables")
+    add_dimension(listing, "number of variables")
     listing.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
     listing.add_argument("--verbose", action="store_true", help="every bound, constraint and property")
     listing.set_defaults(run=list_problems)

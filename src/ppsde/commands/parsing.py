@@ -89,6 +89,12 @@ def add_seed(parser: Any, help: str) -> None:
     parser.add_argument("--rng", action=Renamed, dest="seed", type=whole, help=argparse.SUPPRESS)
 
 
+def add_dimension(parser: Any, help: str) -> None:
+    """Add the option of the dimension, and its spelling where there are several."""
+    parser.add_argument("--dimension", type=whole, metavar="D", help=help)
+    parser.add_argument("--dimensions", action=Renamed, dest="dimension", type=whole, help=argparse.SUPPRESS)
+
+
 def whole(text: str) -> int:
     """Return the whole number that a text says, also as 1e4."""
     try:

@@ -28,7 +28,7 @@ from ..parts.handling import RULES
 from ..problem import Optimum, Problem
 from ..progress import times
 from . import exit_status
-from .parsing import Renamed, add_seed, again, command, instance, opened, settings_of, whole
+from .parsing import Renamed, add_dimension, add_seed, again, command, instance, opened, settings_of, whole
 from .text import plain, print_json, printable, table
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def add(group: Any) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method; may be repeated"
     )
-    parser.add_argument("--dimension", type=whole, metavar="D", help="number of variables, of a suite's problem")
+    add_dimension(parser, "number of variables, of a suite's problem")
     parser.add_argument("--instance", type=instance, metavar="I", help="a number, or official, of a suite's problem")
     parser.add_argument("--workers", type=whole, default=1, metavar="N", help="processes that evaluate (-1: all cores)")
     parser.add_argument(

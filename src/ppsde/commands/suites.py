@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .exit_status import FOUND
-from .parsing import command, instance, whole
+from .parsing import add_dimension, command, instance
 
 
 def add(group: Any) -> None:
@@ -40,7 +40,7 @@ def add(group: Any) -> None:
     )
     task.add_argument("name", metavar="NAME", help="the problem, see `ppsde list problems SUITE`")
     task.add_argument("--suite", default="cec2017", help="its suite (default: %(default)s)")
-    task.add_argument("--dimension", type=whole, metavar="D", help="number of variables (default: 2 where it is free)")
+    add_dimension(task, "number of variables (default: 2 where it is free)")
     task.add_argument("--instance", type=instance, metavar="I", help="a number, or official")
     task.add_argument("--design", action="store_true", help="draw the best known design itself, of suite cec2020rw")
     task.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: NAME.png")

@@ -311,7 +311,8 @@ def _is_busy(error: sqlite3.Error) -> bool:
 def _explained(error: Exception, path: Path) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0)
     if code == sqlite3.SQLITE_NOTADB:
-        return DamagedStore(damaged(path, "it does not begin as a store does"))
+        repair = f"if it was one, `ppsde bench repair {path} -o NEW.db` saves what is intact"
+        return DamagedStore(f"{path} does not begin as a store does: it is none, or is damaged; {repair}")
     outside = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
     short_read = code == sqlite3.SQLITE_IOERR_SHORT_READ
     if code & 0xFF in outside or (code & 0xFF == sqlite3.SQLITE_IOERR and not short_read):
