@@ -20,8 +20,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from .records import save, values_of
-
 METHODS = ("jde", "shade")
 PROBLEMS = tuple(f"g{number:02d}" for number in (4, 6, 8, 9, 24))
 BUDGET = 10
@@ -44,8 +42,7 @@ def measured(*words: object) -> tuple[float, float, float]:
 
 
 def main(sizes: list[int], dask: str | None) -> None:
-    name = "scale" if dask is None else "scale-dask"
-    rows = values_of(name) or {}
+    rows = {}
     print("    jobs  step        seconds      CPU s   ms/job  memory MB")
     for jobs in sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -68,8 +65,12 @@ def main(sizes: list[int], dask: str | None) -> None:
                 print(line, flush=True)
                 found[step] = {"cpu": round(cpu, 1), "megabytes": round(memory)}
             print(f"{jobs:8,}  store     {store.stat().st_size / 2**20:9.1f} MB", flush=True)
-    command = " ".join(["python -m benchmarks.scale", *map(str, sizes), *([] if dask is None else ["--dask", dask])])
-    save(name, dict(sorted(rows.items(), key=lambda row: int(row[0]))), command=command, methods=METHODS)
+    from .records import save, values_of  # not before: a new process counts the memory of the one that starts it
+
+    name = "scale" if dask is None else "scale-dask"
+    rows = dict(sorted({**(values_of(name) or {}), **rows}.items(), key=lambda row: int(row[0])))
+    command = " ".join(["python -m benchmarks.scale", *rows, *([] if dask is None else ["--dask", dask])])
+    save(name, rows, command=command, methods=METHODS)
 
 
 if __name__ == "__main__":

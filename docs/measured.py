@@ -176,6 +176,34 @@ def scale_dask() -> str:
     )
 
 
+def campaign() -> str:
+    found = values_of("campaign")
+    beside = {"threads": "in threads", "map": "by a map", "processes": "in processes", "dask": "on Dask"}
+    again = ", ".join(f"{found['ways'][way]:,} {words}" for way, words in beside.items() if way in found["ways"])
+    return filled(
+        f"`{load('campaign')['command']}`: {found['cases']:,} random cases, {found['with findings']:,} with anything "
+        f"wrong. {found['ways']['here only']:,} were solved in this process only; {again} as well, in the same bits; "
+        f"and {found['ways'].get('compiled', 0):,} are compiled programs."
+    )
+
+
+def attacks() -> str:
+    found = values_of("attacks")
+    return filled(
+        f"`{load('attacks')['command']}`: {found['attacks']:,} attacks of {found['kinds']} kinds on workers, in "
+        f"searches by {', '.join(found['methods'])} with {between([min(found['workers']), max(found['workers'])])} of "
+        f"them. Without an end, with a wrong result, or with a process left: {found['wrong']:,}."
+    )
+
+
+def versions() -> str:
+    rows = [
+        [found["Python"], found["NumPy"], found["SciPy"], found["JAX"], found["tests"]]
+        for found in values_of("versions").values()
+    ]
+    return table(["Python", "NumPy", "SciPy", "JAX", "tests"], rows)
+
+
 def conditions(name: str) -> str:
     machine: str = load(name)["machine"]
     return machine[0].upper() + machine[1:]
@@ -284,6 +312,9 @@ TEXTS: dict[str, tuple[str, Callable[[], str]]] = {
     "rules": ("docs/rules.md", rules),
     "evaluation": ("docs/trust.md", evaluation),
     "gauntlet": ("docs/trust.md", the_gauntlet),
+    "campaign": ("docs/trust.md", campaign),
+    "attacks": ("docs/trust.md", attacks),
+    "versions": ("docs/trust.md", versions),
     "busy": ("docs/asynchronous.md", busy),
     "asynchronous": ("docs/asynchronous.md", asynchronous),
     "scipy": ("docs/bridges.md", scipy),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +28,7 @@ from reference.walking import (
 from scipy import stats
 from statistics_of_draws import EXTREMES, LEVEL, p_of_counts, p_of_same_law
 
+import ppsde
 from ppsde.algorithm import Task
 from ppsde.algorithms.lshade44_ide import LSHADE44IDE, Individual, State, by_rank, some_feasible, without_values
 from ppsde.streams import Tape
@@ -356,3 +358,23 @@ def test_jax_gives_the_same_factors() -> None:
     with float64():
         theirs = jax.jit(lambda rank, u: by_rank(rank, 60, u))(rank, u)
         np.testing.assert_allclose(theirs, by_rank(rank, 60, u), rtol=1e-9)
+
+
+@pytest.mark.parametrize("budget", [1000, 3000], ids=["the first points", "some generations"])
+def test_it_needs_hardly_more_memory_than_lshade44(budget: int) -> None:
+    """A run at D = 1000 took twice as much."""
+
+    def fun(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return (x**2).sum(axis=1), 1 - x[:, :1], x[:, :0]
+
+    def most_bytes(method: str, evaluations: int) -> int:
+        tracemalloc.start()
+        try:
+            ppsde.minimize(fun, [(-5, 5)] * 60, method=method, max_evaluations=evaluations, rng=1, vectorized=True)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    for method in ("lshade44", "lshade44-ide"):
+        most_bytes(method, 1100)  # imports
+    assert most_bytes("lshade44-ide", budget) < 1.1 * most_bytes("lshade44", budget)

@@ -122,6 +122,13 @@ def test_the_readme_says_of_ranks_and_times_what_the_records_have() -> None:
         assert words in text, words
 
 
+def test_a_study_of_100_000_jobs_costs_no_more_per_job_and_is_seen_and_reported_soon() -> None:
+    found = values_of("scale")
+    assert found["100000"]["run"]["cpu"] / 100 < 1.5 * found["1000"]["run"]["cpu"]
+    assert found["100000"]["run"]["megabytes"] < 500
+    assert found["100000"]["status"]["cpu"] < 2 and found["100000"]["report"]["cpu"] < 60
+
+
 def test_a_number_is_rounded_up_to_one_digit() -> None:
     assert [MEASURED["rounded_up"](value) for value in (1.0036e-9, 2e-9, 9.1e-9)] == ["2e-09", "2e-09", "1e-08"]
 

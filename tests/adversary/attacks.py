@@ -3,6 +3,7 @@
     PYTHONPATH=src:tests python -m adversary.attacks --attacks 200 --out attacks.json
 
 makes so many of them, each kind with other seeds, methods and numbers of workers; a second call goes on with the file.
+With --record the counts go to the record `attacks` of the documents.
 """
 
 from __future__ import annotations
@@ -295,10 +296,23 @@ def variant(number: int) -> tuple[str, int, str, int, dict[str, Any]]:
     return list(ATTACKS)[place], 100 + turn, method, workers, {"asynchronous": True} if order == "any" else {}
 
 
+def counts(done: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return how many attacks of how many kinds were made, with which methods and workers, and how many went wrong."""
+    made = list(done.values())
+    return {
+        "attacks": len(made),
+        "kinds": len({one["attack"] for one in made}),
+        "methods": sorted({one["method"] for one in made}),
+        "workers": sorted({one["workers"] for one in made}),
+        "wrong": sum(one["wrong"] is not None for one in made),
+    }
+
+
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attacks", type=int, default=len(ATTACKS))
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--record", action="store_true", help="store the counts for the documents")
     asked = parser.parse_args(words)
     done = json.loads(asked.out.read_text(encoding="utf-8"))["made"] if asked.out.exists() else {}
     for number in range(asked.attacks):
@@ -311,10 +325,13 @@ def main(words: list[str]) -> int:
         except Exception as error:
             one["wrong"] = f"{type(error).__name__}: {error}"
         done[str(number)] = one
-        wrong = {k: it for k, it in done.items() if it["wrong"]}
-        told = {"attacks": len(done), "kinds": len({it["attack"] for it in done.values()}), "wrong": len(wrong)}
-        asked.out.write_text(json.dumps({**told, "made": done}, indent=1) + "\n", encoding="utf-8")
+        asked.out.write_text(json.dumps({**counts(done), "made": done}, indent=1) + "\n", encoding="utf-8")
         print(number, *one.values(), sep=", ", flush=True)
+    if asked.record:
+        from benchmarks.records import save
+
+        command = f"python -m adversary.attacks --attacks {asked.attacks} --out attacks.json --record"
+        save("attacks", counts(done), command=command, methods=())
     return int(any(one["wrong"] for one in done.values()))
 
 

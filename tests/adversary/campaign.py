@@ -2,7 +2,8 @@
 
     PYTHONPATH=src python -m tests.adversary.campaign --cases 100000 --workers 15 --out cases.json
 
-It needs NumPy and SciPy only; ways to evaluate that need other packages are counted as not tried.
+It needs NumPy and SciPy only; ways to evaluate that need other packages are counted as not tried. With --record the
+counts go to the record `campaign` of the documents.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--record", action="store_true", help="store the counts for the documents")
     asked = parser.parse_args(words)
     blocks: dict[int, dict[str, Any]] = {}
     if asked.out.exists():
@@ -118,7 +120,13 @@ def main(words: list[str]) -> int:
                 print(f"{BLOCK * len(blocks):,} cases", flush=True)
     found = summary(blocks, asked.cases)
     write(asked.out, found)
-    print(json.dumps({name: found[name] for name in found if name not in ("findings", "blocks")}, indent=1))
+    counts = {name: found[name] for name in found if name not in ("findings", "blocks")}
+    print(json.dumps(counts, indent=1))
+    if asked.record:
+        from benchmarks.records import save
+
+        command = f"python -m tests.adversary.campaign --cases {asked.cases} --out cases.json --record"
+        save("campaign", counts, command=command, methods=())
     return int(found["with findings"] > 0)
 
 

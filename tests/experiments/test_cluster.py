@@ -70,7 +70,7 @@ def test_rows_are_those_of_one_machine_also_of_runs_that_fail(host: Host, tmp_pa
     assert contents(tmp_path / "study.db") == contents(tmp_path / "alone.db")
     with Store(tmp_path / "study.db") as store:
         results = list(store.results())
-        account = store.account(results[0].job)
+        account = store.account(results[0].job.id)
     assert {result.message for result in results} == {"", "the process ended with exit status 7"}
     assert account is not None and account["seconds"] > 0 and account["host"]
     assert run(plan, tmp_path / "study.db", dask=host.address).done == 2, "nothing is done again"

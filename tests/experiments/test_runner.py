@@ -113,7 +113,7 @@ def test_a_row_holds_what_the_run_gave(study: Path) -> None:
 
 def test_where_rows_come_from_is_kept_beside_them(study: Path) -> None:
     with Store(study) as store:
-        account = store.account(next(store.results()).job)
+        account = store.account(next(store.results()).job.id)
     assert account is not None
     assert account["versions"]["ppsde"] == ppsde.__version__ and account["versions"]["numpy"] == np.__version__
     assert account["pid"] == os.getpid() and account["seconds"] > 0 and account["device"] == "cpu"
@@ -253,7 +253,7 @@ def test_what_jax_can_compile_is_compiled(tmp_path: Path) -> None:
     with Store(tmp_path / "study.db") as store:
         results = list(store.results())
         assert sorted(result.key for result in results) == [("jde", n, 3, k) for n in problems for k in range(3)]
-        assert sum(store.account(one.job)["compile_seconds"] > 0.1 for one in expanded(plan)) == 1, (
+        assert sum(store.account(one.job.id)["compile_seconds"] > 0.1 for one in expanded(plan)) == 1, (
             "one program for all"
         )
     for result in results:
@@ -432,7 +432,7 @@ def test_two_runners_and_a_late_third_do_every_job_exactly_once(tmp_path: Path) 
     assert told(tmp_path) == 24 * 50, "no evaluation was made twice"
     with Store(tmp_path / "study.db") as store:
         results = list(store.results())
-        accounts = [store.account(result.job) for result in results]
+        accounts = [store.account(result.job.id) for result in results]
     assert [result.run for result in results] == list(range(24))
     assert {account["pid"] for account in accounts if account} == {runner.pid for runner in runners}
 

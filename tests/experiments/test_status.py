@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +53,11 @@ def test_failures_are_in_the_order_of_the_plan_whoever_was_done_first(tmp_path: 
     # Who looks on is told the latest ones.
     told = [line for line in picture(path, None)[0].splitlines() if line.startswith("failed: ")]
     assert told == [f"failed: mine, C0{job + 1}, D=10, run {run}: no luck" for job, run in written[-3:]]
+
+
+def test_the_command_imports_no_report(tmp_path: Path) -> None:
+    a_store(tmp_path / "study.db", JOBS)
+    code = "import sys, ppsde.cli as c; c.main(['bench', 'status', 'study.db']); print(*sys.modules, sep=chr(10))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "6 of 6 runs done" in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.startswith(("ppsde.reports", "ppsde.stats"))] == []

@@ -1,20 +1,22 @@
 """Runs the tests with several versions of Python, and with the oldest and newest NumPy, SciPy and JAX of each.
 
-    python tests/versions/environments.py [--folder .versions] [--python 3.11 ...] [-- ARGUMENTS OF PYTEST]
+    python tests/versions/environments.py [--folder .versions] [--python 3.11 ...] [--write] [-- ARGUMENTS OF PYTEST]
 
 `make test-versions` does so. Interpreters are looked for as pythonX.Y; a missing one is asked of `uv`, if that is
 installed, and left out otherwise. Without arguments for pytest it runs a part: the searches, resuming, files of older
-versions, and studies.
+versions, and studies. With --write the record of the documents gets what was found; rows of other environments stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 # The oldest that pyproject.toml allows, or the first with wheels for that Python.
@@ -28,6 +30,7 @@ NEWEST = ("numpy", "scipy", "jax")
 TOOLS = ("pytest>=8", "hypothesis>=6.100", "cloudpickle>=3", "threadpoolctl>=3", "rich>=13")
 PART = ("test_minimize.py", "test_resume.py", "test_backend.py", "test_pool.py", "versions", "experiments")
 SHOWN = ("numpy", "scipy", "jax")
+RECORD = ROOT / "docs" / "measured" / "versions.json"
 
 
 def interpreter(version: str) -> str | None:
@@ -56,17 +59,33 @@ def environment(folder: Path, python: str, packages: tuple[str, ...]) -> Path:
     return inside
 
 
-def tested(python: Path, arguments: list[str]) -> str:
-    """Return the versions and the last line of a test run."""
+def tested(python: Path, arguments: list[str]) -> dict[str, Any]:
+    """Return the versions, the last line of a test run, and the tests that went wrong."""
     code = f"import sys, importlib.metadata as m; print(sys.version.split()[0], *(m.version(p) for p in {SHOWN!r}))"
     versions = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    named = ", ".join(" ".join(pair) for pair in zip(("Python", "NumPy", "SciPy", "JAX"), versions, strict=True))
     own = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True)
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing"]
-    failures = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return "\n    ".join([f"{named}: {lines[-1]}", *failures])
+    return {
+        **dict(zip(("Python", "NumPy", "SciPy", "JAX"), versions, strict=True)),
+        "tests": lines[-1].partition(" in ")[0],
+        "wrong": [line for line in lines if line.startswith(("FAILED", "ERROR"))],
+        "status": done.returncode,
+    }
+
+
+def write(name: str, found: dict[str, Any]) -> None:
+    """Put what was found in an environment into the record, of which the documents have a table."""
+    rows = json.loads(RECORD.read_text(encoding="utf-8"))["values"] if RECORD.exists() else {}
+    rows[name] = {key: found[key] for key in ("Python", "NumPy", "SciPy", "JAX", "tests")}
+    record = {
+        "command": "python tests/versions/environments.py --write",
+        "machine": f"{os.cpu_count()} cores",
+        "methods": {},
+        "values": dict(sorted(rows.items())),
+    }
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -74,6 +93,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / ".versions", help="where the environments are made")
     parser.add_argument("--python", action="append", choices=OLDEST, help="may be repeated (default: all)")
     parser.add_argument("--only", choices=("oldest", "newest"))
+    parser.add_argument("--write", action="store_true", help="put it into the record of the documents")
     parser.add_argument("arguments", nargs="*", help="of pytest")
     given = parser.parse_args()
     arguments = given.arguments or [str(ROOT / "tests" / name) for name in PART]
@@ -91,9 +111,11 @@ def main() -> int:
                     print(f"Python {version}, {name}: {error}", flush=True)
                     wrong = True
                     continue
-                said = tested(made, arguments)
-                wrong |= "failed" in said or "error" in said
-                print(f"{name}: {said}", flush=True)
+                found = tested(made, arguments)
+                wrong |= found["status"] != 0
+                print(f"{version}, {name}:", found, flush=True)
+                if given.write:
+                    write(f"{version} {name}", found)
     return int(wrong)
 
 

@@ -22,10 +22,12 @@ from ppsde.experiments.database import VERSION, StoreError
 from ppsde.experiments.repair import damages
 
 FILES = Path(__file__).parent / "0.2"
+OLDER = FILES.with_name("0.1")
+CHANGED = ("emag-es", "pps-sqp", "sqp")  # their states are others since 0.1
 
 
-def copied(name: str, folder: Path) -> Path:
-    for file in FILES.glob(f"{name}*"):
+def copied(name: str, folder: Path, files: Path = FILES) -> Path:
+    for file in files.glob(f"{name}*"):
         shutil.copy(file, folder)
     return folder / name
 
@@ -71,8 +73,22 @@ def test_an_optimizer_of_version_0_2_goes_on(tmp_path: Path) -> None:
         assert bits(found.x) == bits(told(optimizer(), BUDGET).result.x)
 
 
-def test_a_store_of_version_0_2_is_read_and_continued(tmp_path: Path) -> None:
-    path = copied("study.db", tmp_path)
+@pytest.mark.parametrize("name", sorted(path.stem for path in OLDER.glob("*.ppsde")))
+def test_a_checkpoint_of_version_0_1_goes_on_or_is_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
+    path = copied(f"{name}.ppsde", tmp_path, OLDER)
+    if name in CHANGED:
+        with pytest.raises(CheckpointError, match=rf"{name}\.ppsde: .* (must have the fields|is no class)"):
+            ppsde.resume(path, fun)
+    elif name == "optimizer":
+        search, _ = opened(lambda: ppsde.Optimizer.load(path))
+        assert told(search, BUDGET).result.nfev == BUDGET
+    else:
+        assert opened(lambda: ppsde.resume(path, fun))[0].nfev == BUDGET
+
+
+@pytest.mark.parametrize("files", [OLDER, FILES], ids=lambda folder: folder.name)
+def test_a_store_of_an_older_version_is_read_and_continued(files: Path, tmp_path: Path) -> None:
+    path = copied("study.db", tmp_path, files)
     assert damages(path) == []
     with Store(path) as store:
         results = list(store.results())

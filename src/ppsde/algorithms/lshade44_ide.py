@@ -127,8 +127,7 @@ class LSHADE44IDE:
         n, m = self._first_size(task), self.refined_size
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
-        spare = rng.uniform(max(n, m), task.dimension)
-        blank = without_values(inside(task, spare), points)
+        blank = without_values(inside(task, rng.uniform(max(n, m), task.dimension)[:m]), points)
         population = points.take(ranking(Aim(xp.asarray(False)), points))
         return State(
             population=population if n >= m else join(population, blank.take(slice(n, m))),
@@ -136,7 +135,7 @@ class LSHADE44IDE:
             evaluations=xp.asarray(n),
             size=xp.asarray(n),
             refining=xp.asarray(False),
-            found=some_feasible(m, blank.take(slice(0, m)), points, rng.uniform(m + n)),
+            found=some_feasible(m, blank, points, rng.uniform(m + n)),
             strategies=FourStrategies.fresh(
                 self.prior, self.memory_size, int(rounded(self.archive_rate * n)), task.dimension, xp
             ),
@@ -166,7 +165,8 @@ class LSHADE44IDE:
             randrl=self.randrl,
         )
         refined = state.individual.trials(population.x, m, task, rng)
-        trials = yield Ask(xp.where(refining, refined, made.x), alive(n, size))
+        trial_x = xp.concatenate([xp.where(refining, refined, made.x[:m]), made.x[m:]])
+        trials = yield Ask(trial_x, alive(n, size))
 
         # A trial that is not worse replaces its parent.
         accepted = accepts(rule, trials, population)
@@ -244,13 +244,13 @@ class Individual:
         """ps, the share of superior members: about a tenth for most of the run, all at the end."""
         return 0.1 + 0.9 * 10.0 ** (5.0 * (self.made / self.total - 1.0))
 
-    def trials(self, x: Array, n: int, task: Task, rng: Stream) -> Array:
-        """One trial per row of x (m, d), of which the first n are alive, ranked best first."""
-        xp = namespace(x)
-        m, d = x.shape
-        i = xp.arange(m)
-        u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_certain = rng.uniform(8, m)
-        u_where, u_value, u_cross, u_repair = rng.uniform(4, m, d)
+    def trials(self, population_x: Array, n: int, task: Task, rng: Stream) -> Array:
+        """Trials (n, d) of the first n rows of the population, ranked best first; the others are dead."""
+        rows, d = population_x.shape
+        u_base, u_1, u_2, u_3, u_superior, u_F, u_CR, u_certain = rng.uniform(8, rows)[:, :n]
+        u_where, u_value, u_cross, u_repair = rng.uniform(4, rows, d)[:, :n]
+        xp, x = namespace(population_x), population_x[:n]
+        i = xp.arange(n)
 
         # Steps 1 and 2: four distinct members; the base is the target, or in the second stage a random member.
         other = uniform_index(u_base, n, i)
@@ -265,7 +265,7 @@ class Individual:
         # Steps 3-6: x_base + F (x_r1 - x_base) + F (x_r2 - d), d a perturbed x_r3; crossover; resampling out of bounds.
         perturbed = xp.where(u_where < 0.1 * self.superior_share, inside(task, u_value), x[r3])
         F, CR = by_rank(base, n, u_F), by_rank(i, n, u_CR)
-        mutants = guided(xp.concatenate([x, perturbed]), base, r1, r2, m + i, F, F)
+        mutants = guided(xp.concatenate([x, perturbed]), base, r1, r2, n + i, F, F)
         trials = binomial(mutants, x, CR, u_cross, place(u_certain, d))
         return resample(trials, task.lower, task.upper, x, u_repair)
 
@@ -293,8 +293,7 @@ def without_values(x: Array, points: Population) -> Population:
 
 def some_feasible(count: int, found: Population, points: Population, u: Array) -> Population:
     """The feasible points of both, a random `count` of them if there are more, filled up with points without values."""
-    together = join(found, points)
+    together, xp = join(found, points), namespace(u)
     feasible = together.feasible
-    known = choose(feasible, together, forgotten(together))
-    xp = namespace(u)
-    return known.take(order(~feasible, xp.where(feasible, u, xp.arange(u.shape[0])))[:count])
+    some = together.take(order(~feasible, xp.where(feasible, u, xp.arange(u.shape[0])))[:count])
+    return choose(some.feasible, some, forgotten(some))

@@ -66,9 +66,8 @@ def add_watch(tasks: Any) -> None:
 def status(arguments: Namespace) -> int:
     """Print how much of a study is done."""
     from ..experiments import Store
-    from ..experiments.store import status_of
+    from ..experiments.store import chosen_plan, status_of
     from ..progress import clock
-    from ..reports.study import chosen_plan
 
     with Store(arguments.store) as store:
         store.check_count()
@@ -205,9 +204,8 @@ def _serve(arguments: Namespace, interrupts: Any) -> int:
 def picture(path: Path, plan: int | None) -> tuple[str, bool]:
     """Return the status of a study in lines, and whether all of it is done."""
     from ..experiments import Store
-    from ..experiments.store import status_of
+    from ..experiments.store import chosen_plan, status_of
     from ..progress import clock
-    from ..reports.study import chosen_plan
 
     with Store(path) as store:
         found = status_of(store, chosen_plan(store, plan))

@@ -26,6 +26,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -283,8 +284,8 @@ def plan_entry(data: dict[str, Any], jobs: list[tuple[str, str]]) -> tuple[str, 
 def read_plan(payload: bytes) -> StoredPlan:
     text = inflated(payload).decode()
     data = json.loads(text)
-    jobs = tuple((label, job) for label, job in data["jobs"])
-    if not isinstance(data["plan"], dict) or not all(isinstance(part, str) for pair in jobs for part in pair):
+    jobs = tuple(map(tuple, data["jobs"]))
+    if not isinstance(data["plan"], dict) or {*map(len, jobs)} - {2} or {*map(type, chain.from_iterable(jobs))} - {str}:
         raise Damaged("a plan must be plain data with labels and jobs")
     return StoredPlan(digest(text), data["plan"], jobs)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -120,17 +120,21 @@ def _result(label: str, job: Job, row: Row) -> StoredRun:
     )
 
 
-class Listed(NamedTuple):
-    """A job as a plan lists it."""
+class Cell(NamedTuple):
+    """The jobs of one algorithm on one problem in one dimension, as plans list them, without an object for each."""
 
     label: str
-    id: str
-    runs: tuple[int, ...]
-    cell: Job  # one with the same content but for the runs
+    job: Job  # the first; the others have the same content but for the runs
+    runs: dict[str, tuple[int, ...]]  # of each job, by its id
 
     @property
-    def evaluations(self) -> int:
-        return self.cell.budget * len(self.runs)
+    def key(self) -> tuple[str, str, int]:
+        return self.label, self.job.problem_name, self.job.dimension
+
+    @property
+    def wanted(self) -> int:
+        """The number of runs."""
+        return sum(map(len, self.runs.values()))
 
 
 class Store:
@@ -168,7 +172,7 @@ class Store:
                 create(self.path)
         self.database = Database(self.path, writable=writable)
         self._plans: dict[int, StoredPlan] = {}  # those read so far; they never change
-        self._listed: tuple[Any, list[Listed]] = (None, [])  # the last list, and what it was made from
+        self._cells: tuple[Any, list[Cell]] = (None, [])  # the last list, and what it was made from
 
     def close(self) -> None:
         self.database.close()
@@ -193,26 +197,21 @@ class Store:
         A label on one problem and dimension stands for one experiment. If two plans use it for different ones, one of
         the plans must be chosen.
         """
-        cells: dict[tuple[str, str, int], list[Job]] = {}
-        for one in self.listed(plan):
-            key = (one.label, one.cell.problem_name, one.cell.dimension)
-            cells.setdefault(key, []).append(one.cell.with_runs(one.runs))
-        return [(label, job) for (label, _, _), jobs in cells.items() for job in jobs]
+        return [(cell.label, cell.job.with_runs(runs)) for cell in self.cells(plan) for runs in cell.runs.values()]
 
-    def listed(self, plan: int | None = None) -> list[Listed]:
-        """Return the same as `jobs`, in the order of the plans, without an object for each job: there may be many.
+    def cells(self, plan: int | None = None) -> list[Cell]:
+        """Return the same as `jobs`, a cell each: there may be many jobs.
 
         An entry is read only for the first job of a cell. The others differ from it in their runs, which follow those
         of the job before; their id proves it.
         """
         chosen = self._chosen(plan)
+        made_from = ([one.id for one in chosen], self.database.rows("SELECT count(*) FROM jobs"))
+        if made_from == self._cells[0]:
+            return self._cells[1]
         known = dict(self.database.rows("SELECT job, number FROM jobs"))
-        made_from = ([one.id for one in chosen], len(known))
-        if made_from == self._listed[0]:
-            return self._listed[1]
-        found: dict[tuple[str, str], Listed] = {}
-        meant: dict[tuple[str, str, int], Job] = {}
-        cell: Job | None = None
+        found: dict[tuple[str, str, int], Cell] = {}
+        job: Job | None = None
         runs: tuple[int, ...] = (0,)
         named = ""
         for one in chosen:
@@ -220,19 +219,19 @@ class Store:
                 if id not in known:
                     continue  # lost by damage; running the plan again brings it back
                 runs = tuple(range(runs[-1] + 1, runs[-1] + 1 + len(runs)))
-                if cell is None or label != named or digest(cell.content_of(runs)) != id:
-                    cell = self.read(known[id])
-                    runs, named = cell.runs, label
-                    before = meant.setdefault((label, cell.problem_name, cell.dimension), cell)
-                    if before.cell != cell.cell:
+                if job is None or label != named or digest(job.content_of(runs)) != id:
+                    job = self.read(known[id])
+                    runs, named = job.runs, label
+                    cell = found.setdefault((label, job.problem_name, job.dimension), Cell(label, job, {}))
+                    if cell.job.cell != job.cell:
                         raise StoreError(
-                            f"{label!r} on {cell.problem_name}, D={cell.dimension}, stands for different experiments "
-                            f"in the plans of {self.path}: they differ in {_difference(before, cell)}. Choose one of "
+                            f"{label!r} on {job.problem_name}, D={job.dimension}, stands for different experiments "
+                            f"in the plans of {self.path}: they differ in {_difference(cell.job, job)}. Choose one of "
                             f"its {len(chosen)} plans by number"
                         )
-                found[label, id] = Listed(label, id, runs, cell)
-        self._listed = made_from, list(found.values())
-        return self._listed[1]
+                cell.runs[id] = runs
+        self._cells = made_from, list(found.values())
+        return self._cells[1]
 
     def results(self, plan: int | None = None) -> Iterator[StoredRun]:
         """Yield the result of every finished run, failed ones included, in the order of the plan.
@@ -244,27 +243,25 @@ class Store:
         plan : int, optional
             Only the results of that plan, the first being number 1.
         """
-        cells: dict[tuple[str, str, int], list[Listed]] = {}
-        for one in self.listed(plan):
-            cells.setdefault((one.label, one.cell.problem_name, one.cell.dimension), []).append(one)
+        cells = self.cells(plan)
         self.check_count()
-        for (label, _, _), jobs in cells.items():
+        for cell in cells:
             seen = set()
-            for one in jobs:
-                job = one.cell.with_runs(one.runs)
+            for id, runs in cell.runs.items():
+                job = cell.job.with_runs(runs)
                 sql = f"SELECT run, entry FROM results {WITH_ENTRIES} WHERE job = ? ORDER BY run"
-                for run, entry in self.database.rows(sql, one.id):
+                for run, entry in self.database.rows(sql, id):
                     if run in seen:  # blocks of two plans may overlap, with equal rows
                         continue
                     seen.add(run)
                     row = self._content(entry)
-                    if not isinstance(row, Row) or (row.job, row.run) != (one.id, run):
+                    if not isinstance(row, Row) or (row.job, row.run) != (id, run):
                         raise DamagedStore(damaged(self.path, "a row is in the place of another"))
-                    yield _result(label, job, row)
+                    yield _result(cell.label, job, row)
 
-    def account(self, job: Job | Listed) -> dict[str, Any] | None:
-        """Return who ran a job and how: versions, host, device, command, seconds; None if it is not finished."""
-        rows = self.database.rows(f"SELECT entry FROM accounts {WITH_ENTRIES} WHERE job = ?", job.id)
+    def account(self, job: str) -> dict[str, Any] | None:
+        """Return who ran the job with that id and how: versions, host, device, command, seconds; None if nobody did."""
+        rows = self.database.rows(f"SELECT entry FROM accounts {WITH_ENTRIES} WHERE job = ?", job)
         return self._content(rows[0][0]) if rows else None
 
     def check_count(self) -> None:
@@ -409,62 +406,80 @@ class StudyStatus:
         return (self.budget - self.evaluations) / self.rate if self.rate else None
 
 
+def chosen_plan(store: Store, plan: int | None) -> int | None:
+    """Return the plan given; if none is given and the plans cannot be read together, the last one."""
+    try:
+        store.cells(plan)
+    except StoreError:
+        count = len(store.plans())
+        if plan is not None or count < 2:
+            raise
+        return count
+    return plan
+
+
 def status_of(store: Store, plan: int | None = None, clock: Callable[[], float] = time.time) -> StudyStatus:
     """Return the status of a study: of one plan (the first is number 1), or of all."""
-    jobs = store.listed(plan)
+    cells = store.cells(plan)
+    now = clock()
     with store.database.reading():
-        sql = "SELECT job, count(*), sum(failed) FROM results GROUP BY job"
-        done = {job: (count, failed) for job, count, failed in store.database.rows(sql)}
+        done = dict(store.database.rows("SELECT job, count(*) FROM results GROUP BY job"))
+        failed = store.database.rows("SELECT job, run, number FROM results WHERE failed ORDER BY run")
         runners = store.database.rows("SELECT runner, place, pid, born, expires FROM runners")
         leases = store.database.rows("SELECT job, runner FROM leases")
-        finished = dict(store.database.rows("SELECT job, finished FROM accounts"))
-        failed = store.database.rows("SELECT job, run, number FROM results WHERE failed ORDER BY run")
-    now, here = clock(), this_place()
+        sql = "SELECT job, finished FROM accounts WHERE finished BETWEEN ? AND ?"
+        finished = dict(store.database.rows(sql, now - WINDOW, now))
+    here = this_place()
     alive = {
         runner
         for runner, place, pid, born, expires in runners
         if expires >= now and (place != here or is_alive(pid, born))
     }
     running = {job for job, runner in leases if runner in alive}
+    failures = _failures(store, cells, failed)
+    failed_of = Counter((one.algorithm, one.problem, one.dimension) for one in failures)
+    found = [
+        CellStatus(
+            *cell.key,
+            wanted=cell.wanted,
+            done=sum(done.get(id, 0) for id in cell.runs),
+            failed=failed_of[cell.key],
+            running=sum(id in running for id in cell.runs) if running else 0,
+        )
+        for cell in cells
+    ]
     return StudyStatus(
-        cells=_cells(jobs, done, running),
-        failures=_failures(store, jobs, failed),
+        cells=found,
+        failures=failures,
         runners=len(alive),
-        evaluations=sum(done.get(one.id, (0, 0))[0] * one.cell.budget for one in jobs),
-        budget=sum(one.evaluations for one in jobs),
-        rate=_rate(jobs, finished, now) if alive else None,
+        evaluations=sum(one.done * cell.job.budget for one, cell in zip(found, cells, strict=True)),
+        budget=sum(one.wanted * cell.job.budget for one, cell in zip(found, cells, strict=True)),
+        rate=_rate(cells, finished, now) if alive else None,
     )
 
 
-def _failures(store: Store, jobs: list[Listed], failed: list[tuple[str, int, int]]) -> list[FailedRun]:
+def _failures(store: Store, cells: list[Cell], failed: list[tuple[str, int, int]]) -> list[FailedRun]:
     runs_of: dict[str, list[tuple[int, int]]] = {}
     for id, run, number in failed:
         runs_of.setdefault(id, []).append((run, number))
     return [
-        FailedRun(one.label, one.cell.problem_name, one.cell.dimension, run, store.read(number).message, number)
-        for one in jobs
-        for run, number in runs_of.get(one.id, [])
+        FailedRun(*cell.key, run, store.read(number).message, number)
+        for cell in cells
+        for id in cell.runs
+        for run, number in runs_of.get(id, [])
     ]
 
 
-def _cells(jobs: list[Listed], done: dict[str, tuple[int, int]], running: set[str]) -> list[CellStatus]:
-    sums: dict[tuple[str, str, int], list[int]] = {}
-    for (label, cell), listed in groupby(jobs, key=lambda one: (one.label, one.cell)):
-        numbers = sums.setdefault((label, cell.problem_name, cell.dimension), [0, 0, 0, 0])
-        for one in listed:
-            count, failed = done.get(one.id, (0, 0))
-            numbers[0] += len(one.runs)
-            numbers[1] += count
-            numbers[2] += failed
-            numbers[3] += one.id in running
-    return [CellStatus(*key, *numbers) for key, numbers in sums.items()]
-
-
-def _rate(jobs: list[Listed], finished: dict[str, float], now: float) -> float | None:
-    """Return the evaluations per second of the jobs finished within `WINDOW`."""
-    recent = [(finished[one.id], one) for one in jobs if now - WINDOW <= finished.get(one.id, -1.0) <= now]
+def _rate(cells: list[Cell], finished: dict[str, float], now: float) -> float | None:
+    """Return the evaluations per second of the jobs that were finished at these moments."""
+    recent = [
+        (finished[id], cell.job.budget * len(runs))
+        for cell in cells
+        for id, runs in cell.runs.items()
+        if id in finished
+    ]
     if len(recent) < 2:
         return None
     first = min(moment for moment, _ in recent)
-    made = sum(one.evaluations for moment, one in recent if moment > first)
+    made = sum(evaluations for moment, evaluations in recent if moment > first)
     return made / (now - first) if now > first and made else None

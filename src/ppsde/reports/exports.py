@@ -16,10 +16,10 @@ import numpy as np
 
 from .. import __version__
 from ..experiments import Store, StoredRun
+from ..experiments.store import chosen_plan
 from ..files import MADE_BY, write_own
 from ..stats import Records
 from .figures import unused
-from .study import chosen_plan
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from itertools import groupby
 import numpy as np
 
 from ..experiments import Store, StoredRun
-from ..experiments.database import StoreError
 from ..experiments.job import Job
 from ..experiments.rows import ANSWER, RECORD, StoredPlan
-from ..experiments.store import Listed, StudyStatus, status_of
+from ..experiments.store import Cell, StudyStatus, chosen_plan, status_of
 from ..stats import Outcomes, Records
 from ..suites import SUITES
 from ..suites.named import from_suite
@@ -106,11 +105,10 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
     title, one is made of the algorithms and problems.
     """
     plan = chosen_plan(store, plan)
-    jobs = store.listed(plan)
-    cells = [*dict.fromkeys((one.label, one.cell) for one in jobs)]
-    dimensions = Counter(name for name, _ in {(job.problem_name, job.dimension) for _, job in cells})
+    cells = store.cells(plan)
+    dimensions = Counter(name for name, _ in {cell.key[1:] for cell in cells})
     problems: dict[tuple[str, int], StudyProblem] = {}
-    for _, job in cells:
+    for _, job, _ in cells:
         name, dimension = job.problem_name, job.dimension
         if (name, dimension) not in problems:
             label = f"{name} D={dimension}" if dimensions[name] > 1 else name
@@ -125,8 +123,8 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
         outcomes[label][algorithm] = _outcomes(cell)
         records[label][algorithm] = _records(cell)
         runs[label][algorithm] = _columns(cell)
-    names = tuple(dict.fromkeys(label for label, _ in cells))
-    accounts = _accounts(store, jobs)
+    names = tuple(dict.fromkeys(cell.label for cell in cells))
+    accounts = _accounts(store, cells)
     return Study(
         name=store.path.name,
         algorithms=names,
@@ -137,7 +135,7 @@ def gather(store: Store, plan: int | None = None, title: str | None = None) -> S
         origin=accounts.origin(),
         results=runs,
         title=_title(names, len(problems), cells) if title is None else title,
-        plan=_plan(len(names), len(problems), jobs),
+        plan=_plan(len(names), len(problems), cells),
         date=_date(accounts.finished),
         seconds={
             problem.label: {
@@ -178,27 +176,25 @@ def known_optimum(job: Job) -> float | None:
     return -known.value if problem.maximize else known.value
 
 
-def _title(algorithms: tuple[str, ...], problems: int, cells: list[tuple[str, Job]]) -> str:
+def _title(algorithms: tuple[str, ...], problems: int, cells: list[Cell]) -> str:
     many = f"{len(algorithms)} algorithms" if len(algorithms) != 1 else algorithms[0]
-    where = " and ".join(dict.fromkeys(job.suite for _, job in cells if job.suite is not None))
+    where = " and ".join(dict.fromkeys(job.suite for _, job, _ in cells if job.suite is not None))
     return f"{many} on {problems} problem{'s' * (problems != 1)}{f' of {where}' if where else ''}"
 
 
-def _plan(algorithms: int, problems: int, jobs: list[Listed]) -> str:
+def _plan(algorithms: int, problems: int, cells: list[Cell]) -> str:
     """Return runs, problems, evaluations, seeds and engines in a sentence."""
-    if not jobs:
+    if not cells:
         return "The plan has no jobs."
-    runs: Counter[tuple[str, str, int]] = Counter()
-    for one in jobs:
-        runs[one.label, one.cell.problem_name, one.cell.dimension] += len(one.runs)
-    cells = {one.cell for one in jobs}
-    seeds = ", ".join(map(str, sorted({job.seed for job in cells})))
-    engines = " and ".join(sorted({f"{job.engine} engine" for job in cells}))
-    dimensions = {job.dimension for job in cells}
+    jobs = [cell.job for cell in cells]
+    seeds = ", ".join(map(str, sorted({job.seed for job in jobs})))
+    engines = " and ".join(sorted({f"{job.engine} engine" for job in jobs}))
+    dimensions = {job.dimension for job in jobs}
+    wanted = _range(cell.wanted for cell in cells)
     return (
-        f"{_range(runs.values())} runs of each of {algorithms} algorithm{'s' * (algorithms != 1)} on each of "
+        f"{wanted} runs of each of {algorithms} algorithm{'s' * (algorithms != 1)} on each of "
         f"{problems} problem{'s' * (problems != 1)} of {_range(dimensions)} variables, "
-        f"{_range(job.budget for job in cells)} evaluations per run, seed {seeds}, {engines}."
+        f"{_range(job.budget for job in jobs)} evaluations per run, seed {seeds}, {engines}."
     )
 
 
@@ -209,18 +205,6 @@ def _range(numbers: Iterable[int]) -> str:
 
 def _date(finished: float) -> str:
     return datetime.fromtimestamp(finished, UTC).strftime("%Y-%m-%d %H:%M UTC") if finished else ""
-
-
-def chosen_plan(store: Store, plan: int | None) -> int | None:
-    """Return the plan given; if none is given and the plans cannot be read together, the last one."""
-    try:
-        store.listed(plan)
-    except StoreError:
-        count = len(store.plans())
-        if plan is not None or count < 2:
-            raise
-        return count
-    return plan
 
 
 def _used(results: Iterable[StoredRun]) -> list[StoredRun]:
@@ -286,9 +270,10 @@ class Accounts:
         return {kind: [f"{text} ({n:,} jobs)" for text, n in found.items()] for kind, found in self.facts.items()}
 
 
-def _accounts(store: Store, jobs: list[Listed]) -> Accounts:
+def _accounts(store: Store, cells: list[Cell]) -> Accounts:
     found = Accounts()
-    for (label, job), count in Counter((one.label, one.cell) for one in jobs).items():
+    for label, job, runs in cells:
+        count = len(runs)
         settings = ", ".join(f"{name}={value}" for name, value in job.settings.items())
         found.say("algorithms", f"{label}: {job.method} ({settings})", count)
         where = f"suite {job.suite}" if job.suite else f"file {job.problem.get('file')}"
@@ -296,15 +281,14 @@ def _accounts(store: Store, jobs: list[Listed]) -> Accounts:
         found.say("problems", f"{where}, D={job.dimension}{instance}, {job.budget:,} evaluations", count)
         found.say("seeds", str(job.seed), count)
         found.say("engines", f"{job.engine} on {job.device}", count)
-    for one in jobs:
-        account = store.account(one)
+    for one, id in ((cell, id) for cell in cells for id in cell.runs):
+        account = store.account(id)
         if account is None:
             continue
         found.finished = max(found.finished, account["finished"])
         if "seconds" in account:
-            key = one.label, one.cell.problem_name, one.cell.dimension
-            spent, runs = found.seconds.get(key, (0.0, 0))
-            found.seconds[key] = spent + float(account["seconds"]), runs + len(one.runs)
+            spent, made = found.seconds.get(one.key, (0.0, 0))
+            found.seconds[one.key] = spent + float(account["seconds"]), made + len(one.runs[id])
         if "versions" in account:
             found.say("versions", ", ".join(f"{name} {number}" for name, number in account["versions"].items()))
         for kind, name in (("hardware", "machine"), ("hosts", "host"), ("devices", "device")):
