@@ -5,8 +5,8 @@
     python -m benchmarks.scale 10000 --dask local
 
 Runs are as short as can be, so the figures are the cost of the study itself. CPU seconds are those of the command and
-of all its workers; the memory is that of its largest process. They are stored in the record `scale`, or `scale-dask`;
-rows of other sizes stay.
+of all its workers; the memory is that of its largest process. Each size is stored as soon as it is measured, in the
+record `scale`, or `scale-dask`; rows of other sizes stay.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from .records import save, values_of
+from .records import save, today, values_of
 
 METHODS = ("jde", "shade")
 PROBLEMS = tuple(f"g{number:02d}" for number in (4, 6, 8, 9, 24))
@@ -61,19 +62,20 @@ def main(sizes: list[int], dask: str | None) -> None:
                 "status": ["bench", "status", store],
                 "report": ["bench", "report", store, "-o", Path(folder) / "report.html"],
             }
-            found = rows[str(jobs)] = {}
+            found: dict[str, Any] = {"date": today()}
             for step, words in steps.items():
                 seconds, cpu, memory = measured(*words)
                 line = f"{jobs:8,}  {step:8}  {seconds:9.1f}  {cpu:9.1f}  {1e3 * cpu / jobs:7.3f}  {memory:9.0f}"
                 print(line, flush=True)
                 found[step] = {"cpu": round(cpu, 1), "megabytes": round(memory)}
             print(f"{jobs:8,}  store     {store.stat().st_size / 2**20:9.1f} MB", flush=True)
-    command = " ".join(["python -m benchmarks.scale", *map(str, sizes), *([] if dask is None else ["--dask", dask])])
-    save(name, dict(sorted(rows.items(), key=lambda row: int(row[0]))), command=command, methods=METHODS)
+        rows = dict(sorted({**rows, str(jobs): found}.items(), key=lambda row: int(row[0])))
+        command = " ".join(["python -m benchmarks.scale", *rows, *([] if dask is None else ["--dask", dask])])
+        save(name, rows, command=command, methods=METHODS)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("jobs", nargs="*", type=int, default=[1_000, 10_000])
     parser.add_argument("--dask", help="the cluster that does the jobs, as in `ppsde bench run`")
     given = parser.parse_args()
