@@ -165,7 +165,11 @@ def scale() -> str:
         for jobs, steps in values_of("scale").items()
     ]
     head = ["jobs", "run", "per job", "memory", "run again, when all is done", "status", "report", "measured"]
-    return filled(f"{conditions('scale')}:") + "\n" + table(head, rows)
+    return (
+        filled(f"{conditions('scale')}; a row with a commit was measured before, at that commit:")
+        + "\n"
+        + table(head, rows)
+    )
 
 
 def scale_dask() -> str:
