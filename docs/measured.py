@@ -331,12 +331,12 @@ def ranks() -> str:
     rows = []
     for method in methods:
         three = [cells["all", d, method] for d in published.DIMENSIONS]
-        rows.append([method, *(f"{row['by mean']}, {row['by median']}, {row['total']}" for row in three)])
+        rows.append([method, *(f"{row['by mean']:g}, {row['by median']:g}, {row['total']:g}" for row in three)])
     first_two = []
     for d in published.DIMENSIONS:
         totals = {method: row["total"] for (kind, at, method), row in cells.items() if (kind, at) == ("judged", d)}
         best = sorted(totals, key=lambda method: totals[method])[:2]
-        first_two.append(f"D = {d}: " + ", ".join(f"{method} {totals[method]}" for method in best))
+        first_two.append(f"D = {d}: " + ", ".join(f"{method} {totals[method]:g}" for method in best))
     head = ["by mean, by median, sum", *(f"D = {d}" for d in published.DIMENSIONS)]
     words = f"The two smallest sums on the 22 judged problems alone: {'; '.join(first_two)}. {conditions('ranks')}."
     return table(head, rows) + "\n" + filled(words)
