@@ -1,6 +1,7 @@
 """Small measurements that the documents show: `python -m benchmarks.documents`, or some of them by name.
 
-`spring` and `limits` take a minute, `rules` a quarter of an hour; `rules=pareto,cw` measures these rows only.
+`spring` and `limits` take a minute, `rules` a quarter of an hour; it stores each row as soon as it is measured, and
+`rules=pareto,cw` measures these rows only.
 """
 
 from __future__ import annotations
@@ -86,8 +87,12 @@ def rules(some: Sequence[str] = tuple(RULES)) -> dict[str, dict[str, str]]:
     """Return the cells of rules on problems; only some are measured, those of others are as they were."""
     problems = rule_problems()
     rows = values_of("rules") or {}
-    rows |= {rule: {name: rule_cell(rule, problem) for name, problem in problems.items()} for rule in some}
-    return {rule: rows[rule] for rule in RULES if rule in rows}
+    for rule in some:
+        rows[rule] = {name: rule_cell(rule, problem) for name, problem in problems.items()}
+        rows = {name: rows[name] for name in RULES if name in rows}
+        print(rule, *rows[rule].values(), flush=True)
+        store("rules", rows)
+    return rows
 
 
 MEASURED: dict[str, tuple[Callable[..., Any], str]] = {
@@ -97,9 +102,12 @@ MEASURED: dict[str, tuple[Callable[..., Any], str]] = {
 }
 
 
+def store(name: str, values: Any) -> None:
+    save(name, values, command=f"python -m benchmarks.documents {name}", methods=[MEASURED[name][1]])
+
+
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or MEASURED:
         name, _, some = wanted.partition("=")
-        measure, method = MEASURED[name]
-        values = measure(some.split(",")) if some else measure()
-        save(name, values, command=f"python -m benchmarks.documents {name}", methods=[method])
+        measure = MEASURED[name][0]
+        store(name, measure(some.split(",")) if some else measure())

@@ -87,7 +87,7 @@ def main() -> None:
             f"pool of {workers}, per evaluation", overhead(one, lambda: None, workers, rounds), 2e-3
         )
     microseconds = {how: round(1e6 * seconds, 2) for how, seconds in found.items()}
-    save("evaluation", microseconds, command="python -m benchmarks.evaluation_overhead", methods=[])
+    save("evaluation", microseconds, command=f"python -m benchmarks.evaluation_overhead --rounds {rounds}", methods=[])
     with evaluator_for(one, 2, timeout=0.5) as evaluator:
         began = time.perf_counter()
         evaluated(evaluator, x)

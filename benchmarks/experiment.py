@@ -1,19 +1,25 @@
 """The published experiment, for the documents: how long it takes, our means, and the ranks of the field.
 
-    python -m benchmarks.experiment --device gpu       # some ten minutes on one H200
+    python -m benchmarks.experiment --device gpu --write       # some ten minutes on one H200
+    python -m benchmarks.experiment --device cpu --dimension 10 --problem C01,C02 --runs 2 --budget-per-variable 100 \\
+        --output build/try                                     # a try of some minutes
 
-Each step is a command `ppsde reproduce`, to which other arguments are passed on. Stores go to `build/experiment`; the
-same command resumes, but then its times are too short. It writes the records `experiment` (times of PPS-DE alone),
+Each step is a command `ppsde reproduce`, to which other arguments are passed on, and which shows its progress. Stores
+go to the folder `--output`, another one for other arguments; the same command resumes. The three times are measured
+together: if that was interrupted, it begins again. `--write` makes the records `experiment` (times of PPS-DE alone),
 `field` with `field.csv` (the means of what each original program would report) and `ranks` (by the best points).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from ppsde import published
 from ppsde.batch import device_of
@@ -25,7 +31,6 @@ from ppsde.stats import competition_ranks
 
 from .records import FOLDER, ROOT, save
 
-OUTPUT = ROOT / "build" / "experiment"
 ZERO = 1e-8  # objectives and violations nearer to 0 count as 0
 PRESETS = ("pps-de", "pps-de-published")
 RIVALS = tuple(name for name in COLUMN_OF if name not in PRESETS)
@@ -34,32 +39,53 @@ RIVALS = tuple(name for name in COLUMN_OF if name not in PRESETS)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "gpu"), default="gpu")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "experiment", help="default: build/experiment")
+    parser.add_argument("--write", action="store_true", help="make the records of the documents")
     asked, others = parser.parse_known_args()
     others += ["--device", asked.device]
-    made = {
-        "command": " ".join(["python -m benchmarks.experiment", *others]),
-        "device": device_of(asked.device).device_kind,
-    }
-    alone = OUTPUT / "alone"
-    seconds = {
-        "from nothing": reproduced("-o", alone, *others),
-        "with programs from the cache": reproduced("--seed", 1, "-o", alone, *others),
-        "with every run in its store": reproduced("-o", alone, *others),
-    }
-    save("experiment", seconds, methods=["pps-de"], **made)
-    field = OUTPUT / "field"
-    seconds = {"all methods": reproduced("--method", "all", "--report", "original", "-o", field, *others)}
-    (FOLDER / "field.csv").write_bytes((field / "reproduce.csv").read_bytes())
-    save("field", seconds, methods=COLUMN_OF, **made)
+    asked.output.mkdir(parents=True, exist_ok=True)
+    seconds = times(asked.output, others)
+    field = asked.output / "field"
+    reproduced(asked.output, "--method", "all", "--report", "original", "-o", field, *others)
     with Store(field / "reproduce.db") as store:
-        save("ranks", field_ranks(gather(store, None)), methods=COLUMN_OF, **made)
+        ranks = field_ranks(gather(store, None))
+    for how, took in seconds.items():
+        print(f"{took:8.1f} s {how}")
+    for row in ranks:
+        print(*row.values())
+    if asked.write:
+        command = " ".join(["python -m benchmarks.experiment", *others, "--write"])
+        device = device_of(asked.device).device_kind
+        save("experiment", seconds, command=command, methods=["pps-de"], device=device)
+        (FOLDER / "field.csv").write_bytes((field / "reproduce.csv").read_bytes())
+        save("field", {}, command=command, methods=COLUMN_OF, device=device)
+        save("ranks", ranks, command=command, methods=COLUMN_OF, device=device)
 
 
-def reproduced(*words: object) -> float:
+def times(output: Path, others: list[str]) -> dict[str, float]:
+    """Return the seconds of PPS-DE's runs from nothing, with programs from the cache, and with nothing left to do."""
+    done, alone = output / "seconds.json", output / "alone"
+    if not done.exists():
+        for folder in (alone, output / "programs"):
+            shutil.rmtree(folder, ignore_errors=True)
+        steps: dict[str, list[object]] = {
+            "from nothing": [],
+            "with programs from the cache": ["--seed", 1],
+            "with every run in its store": [],
+        }
+        seconds = {how: reproduced(output, *more, "-o", alone, *others) for how, more in steps.items()}
+        done.write_text(json.dumps(seconds), encoding="utf-8")
+    found: dict[str, float] = json.loads(done.read_text(encoding="utf-8"))
+    return found
+
+
+def reproduced(output: Path, *words: object) -> float:
     """Run `ppsde reproduce` with a cache of programs of its own; return the seconds that it took."""
-    environment = {**os.environ, "PPSDE_CACHE": str(OUTPUT / "programs")}
+    environment = {**os.environ, "PPSDE_CACHE": str(output / "programs")}
+    command = ["reproduce", *map(str, words)]
+    print(f"ppsde {' '.join(command)}", file=sys.stderr, flush=True)
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "ppsde", "reproduce", *map(str, words)], env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "ppsde", *command], env=environment, check=True, stdout=sys.stderr)
     return round(time.perf_counter() - began, 1)
 
 

@@ -4,6 +4,9 @@ Of each method that ran a record has a fingerprint, the outcome of three short r
 the tables and sentences of the pages from the records. A test fails where a page shows something else, and where a
 method has another fingerprint than in a record: then the record is older than the method, and its command must be run
 again.
+
+A record with a `commit` has numbers that a document had at that commit. Its command has not been run since, and the
+page says so.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -48,12 +52,17 @@ def save(name: str, values: Any, *, command: str, methods: Iterable[str], device
     """
     record = {
         "command": command,
+        "date": today(),
         "machine": machine(device),
         "methods": {method: fingerprint(method) for method in methods},
         "values": values,
     }
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def load(name: str) -> dict[str, Any]:

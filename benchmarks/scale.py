@@ -18,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 METHODS = ("jde", "shade")
 PROBLEMS = tuple(f"g{number:02d}" for number in (4, 6, 8, 9, 24))
@@ -42,7 +44,7 @@ def measured(*words: object) -> tuple[float, float, float]:
 
 
 def main(sizes: list[int], dask: str | None) -> None:
-    rows = {}
+    rows: dict[str, Any] = {}
     print("    jobs  step        seconds      CPU s   ms/job  memory MB")
     for jobs in sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +60,8 @@ def main(sizes: list[int], dask: str | None) -> None:
                 "status": ["bench", "status", store],
                 "report": ["bench", "report", store, "-o", Path(folder) / "report.html"],
             }
-            found = rows[str(jobs)] = {}
+            found: dict[str, Any] = {"date": datetime.now(UTC).date().isoformat()}
+            rows[str(jobs)] = found
             for step, words in steps.items():
                 seconds, cpu, memory = measured(*words)
                 line = f"{jobs:8,}  {step:8}  {seconds:9.1f}  {cpu:9.1f}  {1e3 * cpu / jobs:7.3f}  {memory:9.0f}"
@@ -74,7 +77,7 @@ def main(sizes: list[int], dask: str | None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("jobs", nargs="*", type=int, default=[1_000, 10_000])
     parser.add_argument("--dask", help="the cluster that does the jobs, as in `ppsde bench run`")
     given = parser.parse_args()

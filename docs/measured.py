@@ -82,7 +82,7 @@ def rules() -> str:
         f"{_named(near)}. "
         f"A feasible point of `g13` in any run: {_named(some)}."
     )
-    return table(["rule", *problems], [best, *rows]) + "\n" + filled(words)
+    return table(["rule", *problems], [best, *rows]) + "\n" + filled(f"{words} {conditions('rules')}.")
 
 
 def _is_near(cell: str, known: float) -> bool:
@@ -148,7 +148,8 @@ def scipy() -> str:
         ]
         for test, row in values_of("scipy").items()
     ]
-    return table(["test", "solved here", "most calls", "solved by SciPy", "its mean calls"], rows)
+    head = ["test", "solved here", "most calls", "solved by SciPy", "its mean calls"]
+    return table(head, rows) + "\n" + filled(f"{conditions('scipy')}.")
 
 
 def scale() -> str:
@@ -159,10 +160,16 @@ def scale() -> str:
             f"{1e3 * steps['run']['cpu'] / int(jobs):.2g} ms",
             f"{steps['run']['megabytes']} MB",
             *(f"{steps[step]['cpu']:.2g} s" for step in ("resume", "status", "report")),
+            steps["date"] + (f", commit {steps['commit']}" if "commit" in steps else ""),
         ]
         for jobs, steps in values_of("scale").items()
     ]
-    return table(["jobs", "run", "per job", "memory", "run again, when all is done", "status", "report"], rows)
+    head = ["jobs", "run", "per job", "memory", "run again, when all is done", "status", "report", "measured"]
+    return (
+        filled(f"{conditions('scale')}; a row with a commit was measured before, at that commit:")
+        + "\n"
+        + table(head, rows)
+    )
 
 
 def scale_dask() -> str:
@@ -172,6 +179,7 @@ def scale_dask() -> str:
         f"`{load('scale-dask')['command']}`, with runs as short as can be: {milliseconds:.2g} ms of CPU per job for "
         "client, scheduler, workers and the start of all of them; [the same jobs without "
         "Dask](experiments.md#large-studies) take a fraction of it. "
+        f"{conditions('scale-dask')}. "
         "Requests on their way are bounded, so that this does not grow with the plan."
     )
 
@@ -205,8 +213,12 @@ def versions() -> str:
 
 
 def conditions(name: str) -> str:
-    machine: str = load(name)["machine"]
-    return machine[0].upper() + machine[1:]
+    """Return where and when a record was made, and at which commit if its command has not been run since."""
+    record = load(name)
+    machine: str = record["machine"]
+    since = f" at commit {record['commit']}, not since" if "commit" in record else ""
+    date = f", {record['date']}" if "date" in record else ""
+    return f"{machine[0].upper()}{machine[1:]}{date}{since}"
 
 
 def the_gauntlet() -> str:
@@ -215,8 +227,65 @@ def the_gauntlet() -> str:
 
 def quality() -> str:
     """Return the lines of the quality benchmark, smaller budgets first."""
-    made = sorted((name for name in names() if name.startswith("quality-")), key=lambda name: int(name.split("-")[1]))
-    return table(HEAD, [line for name in made for line in values_of(name)])
+    return table(HEAD, [line for name in budgets_of("quality") for line in values_of(name)])
+
+
+def budgets_of(kind: str) -> list[str]:
+    """Return the records of a kind of runs of the quality benchmark, smaller budgets first."""
+    return sorted((name for name in names() if name.startswith(f"{kind}-")), key=lambda name: int(name.split("-")[1]))
+
+
+def noise() -> str:
+    """Return the lines of CEC2006 with noise and with steps, and where the default is behind PPS-DE."""
+    rows, commands, better, worse = [], [], [], []
+    for kind, words in {"noise": "noise", "staircase": "steps"}.items():
+        for name in budgets_of(kind):
+            lines = [line[1:] for line in values_of(name) if line[0] == "cec2006"]
+            rows += [[words, *line] for line in lines]
+            commands.append(f"- `{load(name)['command']}`\n")
+            ranks = {solver: rank for _, solver, *_, rank in lines}
+            first, second = ranks[documents.DEFAULT], ranks["pps-de"]
+            shown = f"with {words} at {lines[0][0]} ({first}, {second})"
+            (worse if float(first) > float(second) else better).append(shown)
+    found = {"no worse than `pps-de`": better, "worse than `pps-de`": worse}
+    judged = "; ".join(f"{words} {', '.join(where)}" for words, where in found.items() if where)
+    return (
+        table(["objective", *HEAD[1:]], rows)
+        + "\n"
+        + filled(f"By its rank, the first number in brackets, the default is {judged}.")
+        + "\n"
+        + "".join(commands)
+    )
+
+
+def stopping() -> str:
+    found = values_of("tried")["stopping"]
+    used = " and ".join(f"{share} % on {suite}" for suite, share in found["used"].items())
+    return filled(
+        f"Measured at commit {found['commit']}, and not since, while the default has changed: of {found['runs']} runs "
+        f"on CEC2006 and the engineering problems, {found['seeds']} seeds with {found['budget']} evaluations per "
+        f"variable, {found['worse']} would have ended more than 1e-4 above what they found with `tol=0`; the median "
+        f"run would have used {used} of its budget. With ten times and four times, as it was before, "
+        f"{found['worse with ten and four times']} ended too early."
+    )
+
+
+def tried() -> str:
+    rows = [[row["tried"], row["found"], row["commit"]] for row in values_of("tried")["tried"]]
+    return table(["tried", "found", "commit"], rows)
+
+
+def overhead() -> str:
+    rows = [
+        [
+            row["D"],
+            *(f"{row[name]:.3g}" for name in ("pps-de", "scipy", "pps-sqp")),
+            f"{row['scipy'] / row['pps-de']:.1f}",
+        ]
+        for row in values_of("overhead")
+    ]
+    head = ["D", "`pps-de`", "SciPy's DE", "`pps-sqp`", "SciPy's DE by `pps-de`"]
+    return filled(f"{conditions('overhead')}; `{load('overhead')['command']}`:") + "\n" + table(head, rows)
 
 
 # --- compiled runs --------------------------------------------------------------------------------------------------
@@ -224,14 +293,11 @@ def quality() -> str:
 
 def throughput() -> str:
     text = ""
-    for kind in ("gpu", "cpu"):
-        rows = [
-            [row["D"], row["runs"], f"{1 / row['microseconds']:.3g}", f"{row['microseconds']:.2g}"]
-            for row in values_of(f"throughput-{kind}")
-        ]
-        head = ["D", "runs at once", "million evaluations per second", "microseconds each"]
-        text += filled(f"{conditions(f'throughput-{kind}')}; `{load(f'throughput-{kind}')['command']}`:") + "\n"
-        text += table(head, rows) + "\n"
+    for kind, time in (("gpu", "microseconds per evaluation"), ("cpu", "microseconds of processor time")):
+        name = f"throughput-{kind}"
+        rows = [[row["D"], row["runs"], f"{row['microseconds']:.2g}"] for row in values_of(name)]
+        text += filled(f"{conditions(name)}; `{load(name)['command']}`:") + "\n"
+        text += table(["D", "runs at once", time], rows) + "\n"
     return text.rstrip("\n") + "\n"
 
 
@@ -239,7 +305,7 @@ def experiment() -> str:
     seconds = values_of("experiment")
     return filled(
         "The published experiment (28 problems, 25 runs, three dimensions, 1.26 billion evaluations), whole command, "
-        f"imports, tracing, store, tables and page included; {load('experiment')['machine']}: "
+        f"imports, tracing, store, tables and page included. {conditions('experiment')}: "
         + ", ".join(f"{seconds[how]:.0f} s {how}" for how in seconds)
         + "."
     )
@@ -276,7 +342,7 @@ def preset() -> str:
         rows.append([problem + " (not judged)" * (not judged), *shown])
     counts = ", ".join(f"{holding('pps-de', d)} at D = {d}" for d in published.DIMENSIONS)
     return (
-        filled(f"Of the 22 judged problems hold {counts}; {load('field')['machine']}.")
+        filled(f"Of the 22 judged problems hold {counts}. {conditions('field')}.")
         + "\n"
         + table(["problem", *(f"D = {d}" for d in published.DIMENSIONS)], rows)
     )
@@ -293,14 +359,14 @@ def ranks() -> str:
     rows = []
     for method in methods:
         three = [cells["all", d, method] for d in published.DIMENSIONS]
-        rows.append([method, *(f"{row['by mean']}, {row['by median']}, {row['total']}" for row in three)])
+        rows.append([method, *(f"{row['by mean']:g}, {row['by median']:g}, {row['total']:g}" for row in three)])
     first_two = []
     for d in published.DIMENSIONS:
         totals = {method: row["total"] for (kind, at, method), row in cells.items() if (kind, at) == ("judged", d)}
         best = sorted(totals, key=lambda method: totals[method])[:2]
-        first_two.append(f"D = {d}: " + ", ".join(f"{method} {totals[method]}" for method in best))
+        first_two.append(f"D = {d}: " + ", ".join(f"{method} {totals[method]:g}" for method in best))
     head = ["by mean, by median, sum", *(f"D = {d}" for d in published.DIMENSIONS)]
-    words = f"The two smallest sums on the 22 judged problems alone: {'; '.join(first_two)}."
+    words = f"The two smallest sums on the 22 judged problems alone: {'; '.join(first_two)}. {conditions('ranks')}."
     return table(head, rows) + "\n" + filled(words)
 
 
@@ -320,13 +386,16 @@ TEXTS: dict[str, tuple[str, Callable[[], str]]] = {
     "scipy": ("docs/bridges.md", scipy),
     "scale": ("docs/experiments.md", scale),
     "scale-dask": ("docs/clusters.md", scale_dask),
+    "overhead": ("docs/performance.md", overhead),
     "throughput": ("docs/performance.md", throughput),
     "experiment": ("docs/performance.md", experiment),
     "preset": ("docs/reproduction.md", preset),
     "ranks": ("docs/reproduction.md", ranks),
+    "noise": ("docs/choosing.md", noise),
+    "stopping": ("docs/choosing.md", stopping),
+    "quality": ("docs/choosing.md", quality),
+    "tried": ("docs/choosing.md", tried),
 }
-if any(name.startswith("quality-") for name in names()):
-    TEXTS["quality"] = ("docs/choosing.md", quality)
 
 
 def marks(name: str) -> tuple[str, str]:

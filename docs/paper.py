@@ -41,12 +41,12 @@ we would choose.
 RERUN = """## Where the published PPS-DE ranks in our rerun
 
 `pps-de-published` and the seven others, run here: 25 runs, seed 0, official instance, what each original program would
-report (`docs/measured/field.csv`, made by `python -m benchmarks.experiment`). Two rankings: by the rules of CEC2017 and
-CEC2018 by mean (the larger share of feasible runs first, then the smaller violation, then the objective), as a sum of
-places; and by the test that the paper names, on our means. Both on the 28 problems of the paper and on the 22 that are
-[judged](reproduction.md). Three of the seven rivals are [reconstructions](field.md) fitted to printed means, and
-settings of the preset itself were chosen by the printed means at D = 10, so that even this is not the publication's own
-field.
+report (`docs/measured/field.csv`; [where and when it was made](reproduction.md#pps-de-the-default-preset)). Two
+rankings: by the rules of CEC2017 and CEC2018 by mean (the larger share of feasible runs first, then the smaller
+violation, then the objective), as a sum of places; and by the test that the paper names, on our means. Both on the 28
+problems of the paper and on the 22 that are [judged](reproduction.md). Three of the seven rivals are
+[reconstructions](field.md) fitted to printed means, and settings of the preset itself were chosen by the printed means
+at D = 10, so that even this is not the publication's own field.
 """
 
 

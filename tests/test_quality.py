@@ -101,7 +101,10 @@ def test_a_run_goes_on_where_it_stopped_and_a_damaged_last_line_is_dropped(tmp_p
         stored(path)
 
 
-def test_the_lines_of_each_budget_are_a_record(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("more", "kind"), [([], "quality"), (["--noise=1e-6"], "noise"), (["--staircase"], "staircase")]
+)
+def test_the_lines_of_each_budget_are_a_record(more, kind, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
     small = [
         "--only=g24",
@@ -114,10 +117,10 @@ def test_the_lines_of_each_budget_are_a_record(tmp_path, monkeypatch, capsys):
         "--peers",
         "--write",
     ]
-    assert main([*small, "--methods=jde", "-o", str(tmp_path / "runs.jsonl")]) == 0
+    assert main([*small, *more, "--methods=jde", "-o", str(tmp_path / "runs.jsonl")]) == 0
     shown = capsys.readouterr().out
     for budget in ("20", "30"):
-        record = load(f"quality-{budget}")
+        record = load(f"{kind}-{budget}")
         assert [line[:4] for line in record["values"]] == [["cec2006", f"{budget} D", "jde", "1"]]
         assert "| ".join(record["values"][0]).replace("| ", " | ") in shown and list(record["methods"]) == ["jde"]
 
@@ -136,7 +139,7 @@ def test_the_lines_of_each_budget_are_a_record(tmp_path, monkeypatch, capsys):
         (["--methods", "--peers"], "nothing to run"),
         (["--staircase", "--suites", "cec2017"], "best known values"),
         (["--report"], "has none of these runs"),
-        (["--write", "--noise=1e-6"], "write must not be given with noise or staircase"),
+        (["--write", "--noise=1e-6", "--staircase"], "write must not be given with both noise and staircase"),
     ],
 )
 def test_a_wrong_name_is_an_error_of_one_line(arguments, words, tmp_path, capsys):

@@ -29,7 +29,7 @@ examples:
   python -m benchmarks.quality --methods pps-de pps-de:patience=60 --peers --losses pps-de
   python -m benchmarks.quality --suites cec2006 --only 'g0[1-4]' --figure shares.svg
   python -m benchmarks.quality --suites cec2017 --dimension 10 --instance 3 --budgets 1000
-  python -m benchmarks.quality --noise 1e-6 -o noisy.jsonl
+  python -m benchmarks.quality --noise 1e-6 --budgets 100 --write      the record `noise-100` of the documents
   python -m benchmarks.quality --report                      tables of what is stored so far; nothing is run
 
 The file of results identifies runs by names, budgets and seeds: after a change of a method use a new file, or copy
@@ -89,7 +89,11 @@ def parser() -> Parser:
     add("--report", action="store_true", help="run nothing; report the runs of this command that are stored")
     add("--table", type=Path, metavar="FILE", help="write the tables to this file too")
     add("--figure", type=Path, metavar="FILE", help="draw shares over budgets, as .svg, .pdf or .png")
-    add("--write", action="store_true", help="store the lines of each budget in a record of the documents")
+    add(
+        "--write",
+        action="store_true",
+        help="store the lines of each budget in a record of the documents: quality-N, noise-N or staircase-N",
+    )
     add("--medians", action="store_true", help="add a table of the median errors per problem")
     add("--losses", action="append", default=[], metavar="NAME", help="list where this solver fails; may be repeated")
     return made
@@ -100,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = asked_by.parse_args(arguments)
     try:
         jobs = jobs_of(asked)
-        if asked.write and (asked.noise or asked.staircase):
-            raise ValueError("write must not be given with noise or staircase: the documents show runs without them")
+        if asked.write and asked.noise and asked.staircase:
+            raise ValueError("write must not be given with both noise and staircase: a record has one of them")
         check_outputs(asked, jobs)
         if asked.report:
             found = stored(asked.output)
@@ -129,9 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.write:
         command = " ".join(["python -m benchmarks.quality", *(sys.argv[1:] if arguments is None else arguments)])
         methods = dict.fromkeys(name.partition(":")[0] for name in asked.methods)
+        kind = "noise" if asked.noise else "staircase" if asked.staircase else "quality"
         for multiple in study.multiples:
             lines = [line[: len(HEAD)] for line in lines_of(study) if line[1] == f"{multiple} D"]
-            save(f"quality-{multiple}", lines, command=command, methods=methods)
+            save(f"{kind}-{multiple}", lines, command=command, methods=methods)
     if asked.figure:
         draw(study, asked.figure)
     return 0
