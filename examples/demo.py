@@ -6,11 +6,10 @@ Each step is the command that is printed above it. `make demo` runs this file; i
 import sys
 from pathlib import Path
 
-from ppsde import ALGORITHMS
 from ppsde.cli import main
 
 FOLDER = Path("demo")
-RIVALS = ("lshade44", "iude" if "iude" in ALGORITHMS else "shade")
+METHODS = ("pps-de", "lshade44", "iude")
 PROBLEMS = ("C01", "C03", "C06", "C13", "C14", "C20")
 
 
@@ -30,9 +29,9 @@ if __name__ == "__main__":
     store, report = str(FOLDER / "study.db"), str(FOLDER / "report.html")
     command(
         *("bench", "run", "--store", store, "--suite", "cec2017", "--instance", "1", "--dimension", "10"),
-        *repeated("--method", ("pps-de", *RIVALS)),
+        *repeated("--method", METHODS),
         *repeated("--problem", PROBLEMS),
-        *("--runs", "5", "--budget", "60000", "--seed", "1", "--engine", "host"),
+        *("--runs", "5", "--budget", "40000", "--seed", "1", "--engine", "host"),
     )
     command("bench", "status", store)
     command("bench", "report", store, "-o", report)
