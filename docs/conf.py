@@ -153,10 +153,11 @@ WORDS_OF_PAGES = {
     "howto/simulators": "parallel, parallel evaluations, workers, multiprocessing, subprocess, timeout, crash, "
     "exception, nan, failed evaluations, memory limit",
     "howto/small-budgets": "small budget, few evaluations, expensive function",
-    "howto/stopping": "early stopping, stopping criterion, termination, target, time limit, callback, tol, convergence",
+    "howto/stopping": "early stopping, stopping criterion, termination, target, target value, time limit, callback, "
+    "tol, convergence, convergence tolerance",
     "howto/variables": "integer, mixed integer, discrete, discrete variables, categorical, choices, log scale, "
     "unbounded, infinite bounds",
-    "notebooks": "notebook, jupyter, ipython, plot a result",
+    "notebooks": "notebook, jupyter, ipython, plot result",
     "reports": "report, latex table, export",
 }
 
