@@ -16,6 +16,8 @@ PROBLEMS = ("C01", "C03", "C06", "C13", "C14", "C20")
 def command(*words: str) -> None:
     print(f"\n$ ppsde {' '.join(words)}\n", flush=True)
     status = main(words)
+    if status == 130:
+        print("`make demo` goes on from here.")
     if status:
         sys.exit(status)
 
