@@ -40,9 +40,10 @@ lint: $(VENV)/.stamp-test
 package: $(VENV)/.stamp-test
 	@PYTHON=$(BIN)/python .ci/package
 
-# Every warning is an error, all of them are shown, and internal links must lead somewhere.
+# Every warning is an error, all of them are shown, and internal links must lead somewhere. All pages are written, since
+# the search forgets the words of the index of pages that are not; the programs of the gallery run only if they changed.
 docs: $(VENV)/.stamp-docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+	$(BIN)/python -m sphinx --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
 	$(BIN)/python docs/_site/check_links.py docs/_build/html
 	@echo "The site: open docs/_build/html/index.html in a browser."
 

@@ -136,6 +136,43 @@ def link_pages_of_docs(app: Any, what: str, name: str, obj: Any, options: Any, l
         lines[k] = re.sub(r"`*docs/([a-z0-9/-]+)\.md`*", r":doc:`/\1`", line)
 
 
+# Words under which the index has a page, and the search finds it first: those that a newcomer may type.
+WORDS_OF_PAGES = {
+    "asynchronous": "async, asynchronous, asynchronous evaluations",
+    "bridges": "scipy, pymoo, pygmo, optuna, differential_evolution",
+    "choosing": "which method, choose a method, compare methods",
+    "clusters": "cluster, slurm, dask, distributed",
+    "experiments": "study, benchmark, compare algorithms",
+    "extending": "own algorithm, custom algorithm, own suite, plugin",
+    "howto/ask-and-tell": "ask and tell, own loop",
+    "howto/constraints": "constraints, equality, inequality, linear constraint, infeasible, scaling",
+    "howto/jax": "jax, gpu, cuda, compile, jit, many runs",
+    "howto/known-points": "x0, initial guess, starting point, warm start, initial population",
+    "howto/objective": "maximize, maximise, args, extra arguments, vectorized, variable names",
+    "howto/resume": "checkpoint, resume, restart, interrupt, keyboard interrupt, save progress",
+    "howto/simulators": "parallel, parallel evaluations, workers, multiprocessing, subprocess, timeout, crash, "
+    "exception, nan, failed evaluations, memory limit",
+    "howto/small-budgets": "small budget, few evaluations, expensive function",
+    "howto/stopping": "early stopping, stopping criterion, termination, target, target value, time limit, callback, "
+    "tol, convergence, convergence tolerance",
+    "howto/variables": "integer, mixed integer, discrete, discrete variables, categorical, choices, log scale, "
+    "unbounded, infinite bounds",
+    "notebooks": "notebook, jupyter, ipython, plot result",
+    "reports": "report, latex table, export",
+}
+
+
+def put_into_the_index(app: Any, doctree: Any) -> None:
+    """Enter a page into the index under the words that are listed for it; they lead to its title."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    if words := WORDS_OF_PAGES.get(app.env.docname):
+        top = next(doctree.findall(nodes.section))
+        entries = [("single", word, top["ids"][0], "main", None) for word in words.split(", ")]
+        top.insert(1, addnodes.index(entries=entries))
+
+
 FILE = re.compile(r'^```(\w+) title="([^"]+)"$', re.M)
 
 
@@ -152,4 +189,5 @@ def copy_the_notebook(app: Any) -> None:
 def setup(app: Any) -> None:
     app.connect("builder-inited", copy_the_notebook)
     app.connect("source-read", show_names_of_files)
+    app.connect("doctree-read", put_into_the_index)
     app.connect("autodoc-process-docstring", link_pages_of_docs, priority=100)

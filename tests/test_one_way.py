@@ -383,7 +383,6 @@ def test_an_interrupted_run_that_was_not_saved_says_how_the_next_one_is(
         "    return 1.0\n\n\nproblem = ppsde.Problem(interrupted, [(-1, 1)])\n"
     )
     argv = ["solve", "stopped.py:problem", "--quiet", "--option", "rule=static-penalty(weight=2)", "--method", "jde"]
-    monkeypatch.setattr(sys, "argv", ["/somewhere/ppsde", *argv])
     assert main(argv) == 130
     same = "ppsde solve stopped.py:problem --quiet --option 'rule=static-penalty(weight=2)' --method jde"
     last = capsys.readouterr().out.splitlines()[-1]
@@ -397,7 +396,6 @@ def test_an_interrupted_study_says_its_own_command(
     from ppsde.experiments import RunSummary
 
     argv = a_study(tmp_path / "a b")
-    monkeypatch.setattr(sys, "argv", ["/somewhere/ppsde", *argv])
     ended = RunSummary(plan=1, runs=2, done=1, failed=0, interrupted=True, seconds=1.0)
     monkeypatch.setattr(ppsde.experiments, "run", lambda *a, **k: ended)
     assert main(argv) == 130

@@ -34,10 +34,15 @@ def examples() -> list[object]:
     return list(reversed(found.values()))
 
 
-def commands() -> list[str]:
-    """Every line of a shell block that calls ppsde."""
-    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    return [line for block in SHELL.findall(text) for line in block.splitlines() if line.startswith("ppsde ")]
+def commands() -> list[object]:
+    """Every line that calls ppsde, with its page: each alone, but those of the tutorial together, in their order."""
+    found = []
+    for path in DOCUMENTS:
+        lines = [line for block in SHELL.findall(path.read_text(encoding="utf-8")) for line in block.splitlines()]
+        lines = [line for line in lines if line.startswith("ppsde ")]
+        parts = [lines] if path.name == "tutorial.md" else [[line] for line in lines]
+        found += [pytest.param(path, part, id=f"{path.name}: {part[0]}") for part in parts]
+    return found
 
 
 @pytest.fixture
@@ -67,15 +72,17 @@ def test_each_example_prints_what_is_shown_under_it(
     assert capsys.readouterr().out == output
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize(("page", "lines"), commands())
 def test_each_command_shown_works(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path, lines: list[str], files_of_pages: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if "plot" in line:
+    if "plot" in " ".join(lines):
         pytest.importorskip("matplotlib")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
-    assert main(line.split()[1:]) == 0, capsys.readouterr().err
+    shutil.copytree(ROOT / "examples", files_of_pages / "examples")
+    for name, content in FILE.findall(page.read_text(encoding="utf-8")):
+        (files_of_pages / name).write_text(content, encoding="utf-8")
+    for line in lines:
+        assert main(line.split()[1:]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["scipy_style", "ask_and_tell"])

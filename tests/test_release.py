@@ -28,6 +28,12 @@ def test_the_changelog_has_the_sections_of_keep_a_changelog_in_their_order() -> 
         assert names == [name for name in order if name in names], version.splitlines()[0]
 
 
+def test_the_links_of_the_package_lead_to_the_publications_that_are_cited() -> None:
+    links = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"].values()
+    cited = re.findall(r"^    doi: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    assert [f"https://doi.org/{doi}" for doi in cited] == list(links) != []
+
+
 def test_what_the_source_archive_includes_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]

@@ -81,6 +81,10 @@ def test_the_settings_of_the_site_can_be_read() -> None:
     assert settings["nitpicky"] and settings["release"] == importlib.import_module("ppsde").__version__
     for page in (page for page in settings["html_sidebars"] if "*" not in page):
         assert page in pages()
+    words = settings["WORDS_OF_PAGES"]
+    assert set(words) <= set(pages())
+    listed = ", ".join(words.values()).split(", ")
+    assert sorted(listed) == sorted(set(listed))  # a word leads to one page
 
 
 def test_every_docstring_names_pages_that_exist() -> None:

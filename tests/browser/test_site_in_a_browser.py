@@ -31,22 +31,22 @@ if CHROMIUM is None:
 if not PAGES:
     pytest.skip("the site is not built", allow_module_level=True)
 
-# What an engineer looks for in the first hour: the words typed into the search, and the guide that it must find.
+# Tasks of the first hour: the words that one may type into the search, and the guide that each must find.
 TASKS = {
-    "a simulator that hangs": ("simulator timeout", "howto/simulators.html"),
-    "going on after Ctrl-C": ("resume checkpoint", "howto/resume.html"),
-    "integers and logarithms": ("integers logarithms", "howto/variables.html"),
-    "equalities and linear constraints": ("LinearConstraint equality", "howto/constraints.html"),
-    "JAX": ("jax gpu", "howto/jax.html"),
-    "a notebook": ("notebook", "notebooks.html"),
-    "asynchronous ask and tell": ("ask tell asynchronously", "howto/ask-and-tell.html"),
-    "known points": ("known points x0", "howto/known-points.html"),
-    "no bounds": ("open bounds", "howto/variables.html"),
-    "200 evaluations": ("few evaluations", "howto/small-budgets.html"),
-    "stopping early": ("stop early", "howto/stopping.html"),
-    "maximising with arguments": ("maximise arguments", "howto/objective.html"),
-    "a cluster": ("cluster slurm", "clusters.html"),
-    "an own algorithm": ("own algorithm", "extending.html"),
+    "a simulator that hangs": ("howto/simulators", "simulator timeout", "simulation in parallel", "workers", "nan"),
+    "going on after Ctrl-C": ("howto/resume", "resume checkpoint", "checkpoint", "interrupt", "continue run"),
+    "integers and logarithms": ("howto/variables", "integers logarithms", "mixed integer", "discrete", "log scale"),
+    "equalities and linear constraints": ("howto/constraints", "LinearConstraint equality", "scipy constraints"),
+    "JAX": ("howto/jax", "jax gpu", "cuda", "compile"),
+    "a notebook": ("notebooks", "notebook", "jupyter"),
+    "asynchronous ask and tell": ("howto/ask-and-tell", "ask tell asynchronously", "own loop"),
+    "known points": ("howto/known-points", "known points x0", "x0", "initial guess", "warm start"),
+    "no bounds": ("howto/variables", "open bounds", "unbounded", "infinite bounds"),
+    "200 evaluations": ("howto/small-budgets", "few evaluations", "small budget", "expensive simulation"),
+    "stopping early": ("howto/stopping", "stop early", "time limit", "callback", "target value"),
+    "maximising with arguments": ("howto/objective", "maximise arguments", "maximize", "extra arguments"),
+    "a cluster": ("clusters", "cluster slurm", "dask"),
+    "an own algorithm": ("extending", "own algorithm"),
 }
 
 PATIENCE = 300_000  # milliseconds: the machine may be busy
@@ -121,8 +121,8 @@ def test_search_finds_minimize(page: Any, address: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_search_finds_the_guide_for_each_task(page: Any, address: str, task: str) -> None:
-    words, guide = TASKS[task]
-    assert guide in results(page, address, words)[:5]
+    guide, *searches = TASKS[task]
+    assert [words for words in searches if f"{guide}.html" not in results(page, address, words)[:5]] == []
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ truss.text(0.44, -0.4, "load")
 truss.set_xlim(-1.3, 1.3)
 truss.set_ylim(-0.5, 1.2)
 truss.axis("off")
+truss.set_title("cross-sections")
 
 a, b = np.meshgrid(np.linspace(0.5, 1, 150), np.linspace(0.02, 1, 150))
 f, g, _ = problem.evaluate(np.stack([a.ravel(), b.ravel()], axis=1))

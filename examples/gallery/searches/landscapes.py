@@ -54,4 +54,6 @@ for axes, (fun, across, up) in zip(panels, problems, strict=True):
     axes.set_title(f"{fun.__name__}: {result.fun:.4f}\n{result.nfev} evaluations", fontsize=9)
     axes.set_xlim(across)
     axes.set_ylim(up)
+    axes.set_xlabel("$x_1$")
+panels[0].set_ylabel("$x_2$")
 plt.show()

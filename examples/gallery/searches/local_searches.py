@@ -47,4 +47,6 @@ axes.plot(*result.x, "*", color="#F0E442", markeredgecolor="black", markersize=1
 axes.set_title("orange: infeasible")
 axes.legend(loc="upper right", framealpha=0.9, frameon=True)
 figure.colorbar(filled, label="objective")
+axes.set_xlabel("$x_1$")
+axes.set_ylabel("$x_2$")
 plt.show()

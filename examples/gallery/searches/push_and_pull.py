@@ -49,4 +49,6 @@ for axes, k in zip(panels.flat, moments, strict=True):
         axes.contour(a, b, violation, levels=[epsilon[k]], colors="black", linewidths=1)
     axes.set_title(f"generation {k}: " + (f"pull, epsilon {epsilon[k]:.2g}" if pulling else "push"), fontsize=9)
     axes.set_aspect("equal")
+figure.supxlabel("$x_1$")
+figure.supylabel("$x_2$")
 plt.show()

@@ -115,7 +115,7 @@ def run(arguments: Namespace) -> int:
     failed = f", {summary.failed:,} of them failed" if summary.failed else ""
     print(f"{arguments.store}: {summary.done:,} of {summary.runs:,} runs done{failed}, {summary.seconds:.1f} s")
     if summary.interrupted:
-        print(f"interrupted; to resume: {again()}")
+        print(f"interrupted; to resume: {again(arguments)}")
         return exit_status.INTERRUPTED
     return exit_status.ALL_FAILED if 0 < summary.done == summary.failed else exit_status.FOUND
 

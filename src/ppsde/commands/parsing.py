@@ -23,7 +23,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._words = list(sys.argv[1:] if args is None else args)
-        return super().parse_args(args, namespace)
+        arguments = super().parse_args(args, namespace)
+        arguments.words = self._words
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '([^']*)'", message)
@@ -110,9 +112,9 @@ def whole(text: str) -> int:
     return int(number)
 
 
-def again(*more: str) -> str:
-    """Return the command line of this process as one would type it, with further words."""
-    return shlex.join(["ppsde", *sys.argv[1:], *more])
+def again(arguments: argparse.Namespace) -> str:
+    """Return the command line that was parsed, as one would type it."""
+    return shlex.join(["ppsde", *arguments.words])
 
 
 def command(group: Any, name: str, title: str, description: str, *examples: str) -> Parser:

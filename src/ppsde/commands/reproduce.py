@@ -81,7 +81,7 @@ def reproduce(arguments: Namespace) -> int:
     summary = run(plan, path, workers=arguments.workers, progress=True)
     print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {summary.seconds:.1f} s")
     if summary.interrupted:
-        print(f"interrupted; to resume: {again()}")
+        print(f"interrupted; to resume: {again(arguments)}")
         return INTERRUPTED
     with Store(path) as store:
         study = gather(store, summary.plan)

@@ -130,7 +130,8 @@ def solve(arguments: Namespace) -> int:
         if result.status in (INTERRUPTED, TIME_UP, ERROR) and (arguments.resume or arguments.checkpoint) is not None:
             print(f"  to resume: {_resuming(arguments)}", file=said, flush=True)
         elif result.status == INTERRUPTED:
-            print(f"  not saved; a run that can be resumed: {again()} --checkpoint FILE", file=said, flush=True)
+            same = f"{again(arguments)} --checkpoint FILE"
+            print(f"  not saved; a run that can be resumed: {same}", file=said, flush=True)
         if to_stdout:
             print_json(as_data(problem, result, **about, seconds=result.seconds))
         elif arguments.json is not None:
