@@ -14,7 +14,7 @@ from reference.options import named, settings_of, tried
 from reference.single_points import Point
 from reference.small_problems import (
     LOWER,
-    PROBLEMS,
+    ON_A_GRID,
     SEED,
     UPPER,
     D,
@@ -91,10 +91,10 @@ def follow(slow: ReferenceEMAgES, fast: State) -> None:
 
 
 def walk(settings: EMAgES, problem: str, budget: int = BUDGET) -> Walk:
-    return walk_together(ReferenceEMAgES, settings, problem, budget, assert_same, follow, CLOSE)
+    return walk_together(ReferenceEMAgES, settings, ON_A_GRID[problem], budget, assert_same, follow, CLOSE)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ON_A_GRID)
 def test_both_take_every_step_alike(problem: str) -> None:
     states = walk(EMAgES(**SMALL), problem).states
     assert len(states) > 30

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference.options import named, settings_of, tried
 from reference.sass import ReferenceSASS
-from reference.small_problems import PROBLEMS, end_of, points_of, states_of
+from reference.small_problems import ON_A_GRID, end_of, points_of, states_of
 from reference.walking import (
     archived,
     assert_close,
@@ -58,17 +58,17 @@ def follow(slow: ReferenceSASS, fast: State) -> None:
     (slow.M_F,), (slow.M_CR,) = remembered(fast.memory)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ON_A_GRID)
 def test_both_take_every_step_alike(problem: str) -> None:
-    walk_together(ReferenceSASS, SASS(**SMALL), problem, BUDGET, assert_same, follow)
+    walk_together(ReferenceSASS, SASS(**SMALL), ON_A_GRID[problem], BUDGET, assert_same, follow)
 
 
 @pytest.mark.parametrize("options", ALTERNATIVES, ids=named)
 def test_both_take_every_step_alike_whatever_the_setting_and_it_makes_a_difference(options: dict[str, Any]) -> None:
     settings = SASS(**{**SMALL, **options})
-    walk_together(ReferenceSASS, settings, "failing", BUDGET, assert_same, follow)
+    walk_together(ReferenceSASS, settings, ON_A_GRID["failing"], BUDGET, assert_same, follow)
     ends = [
-        (end_of(settings, p, BUDGET), end_of(SASS(**SMALL), p, BUDGET))
+        (end_of(settings, ON_A_GRID[p], BUDGET), end_of(SASS(**SMALL), ON_A_GRID[p], BUDGET))
         for p in ("failing", "equalities", "inequalities")
     ]
     assert any(one != other for one, other in ends)
@@ -99,7 +99,7 @@ def test_a_repair_finds_the_equalities_and_the_best_point_of_many_variables_is_r
 
 def test_these_runs_restart() -> None:
     """Otherwise the agreement above would say little."""
-    _, states = states_of(SASS(**SMALL, least_spread=1.0), "inequalities", BUDGET)
+    _, states = states_of(SASS(**SMALL, least_spread=1.0), ON_A_GRID["inequalities"], BUDGET)
     spreads = [float(np.std(state.population.f)) for state in states]
     assert any(later > 10 * earlier for earlier, later in pairwise(spreads))
 

@@ -106,25 +106,28 @@ def test_a_program_that_is_not_needed_makes_no_round() -> None:
 
 
 def test_a_program_ends_where_rounding_allows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nearly parallel rows with large multipliers: without the test for that all 25 rounds are made."""
-    rng = np.random.default_rng(3)
-    a = rng.normal(size=6)
-    rows = np.array([a, -a, a + 1e-7 * rng.normal(size=6)])
-    hard = program(np.diag(10.0 ** np.arange(-8, 4, 2)), rng.normal(size=6), rows, [1.0, -1.0, 1.0], penalty=1e6)
-
-    def rounds() -> tuple[int, np.ndarray]:
-        made = []
-        turn = ElasticProgram._round
+    """Nearly parallel rows with large multipliers: without the test for that many more rounds are made, for nothing."""
+    made = []
+    turn = ElasticProgram._round
+    monkeypatch.setattr(ElasticProgram, "_round", lambda self, at: (made.append(1), turn(self, at))[1])
+    few, many = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        a = rng.normal(size=6)
+        rows = np.array([a, -a, a + 1e-7 * rng.normal(size=6)])
+        hard = program(np.diag(10.0 ** np.arange(-8, 4, 2)), rng.normal(size=6), rows, [1.0, -1.0, 1.0], penalty=1e6)
+        made.clear()
+        d, multipliers = hard.solve()
+        few.append(len(made))
+        made.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(ElasticProgram, "_round", lambda self, at: (made.append(1), turn(self, at))[1])
-            d, _ = hard.solve()
-        return len(made), d
-
-    few, d = rounds()
-    monkeypatch.setattr(quadratic, "SMALL", 0.0)
-    many, refined = rounds()
-    assert few < many == quadratic.ROUNDS
-    assert float(hard.value(d)) <= float(hard.value(refined)) + 1e-6 * abs(float(hard.value(refined)))
+            patch.setattr(quadratic, "SMALL", 0.0)
+            refined, _ = hard.solve()
+        many.append(len(made))
+        slope = hard.B @ d + hard.c + hard.A.T @ multipliers
+        left = abs(slope[abs(d) < 5.0 - 1e-6]).max()  # of stationarity, by rounding; no more can be lost than this:
+        assert float(hard.value(d) - hard.value(refined)) <= left * abs(d - refined).sum() + 1e-6
+    assert max(few) < 20 < max(many)
 
 
 def test_the_longest_part_leaves_values_positive() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ppsde.population import TOLERANCE, Population, evaluated
 
 D = 4
 SEED = 23
+DIGITS = 7  # of constraints on a grid
 LOWER, UPPER = np.full(D, -5.0), np.array([5.0, 5.0, 6.0, 2.5])
 
 Values = tuple[float, list[float], list[float]]
@@ -65,6 +66,19 @@ PROBLEMS: dict[str, Problem] = {
     "equalities": equalities,
     "failing": failing,
 }
+
+
+def on_a_grid(problem: str | Problem, x: Sequence[float]) -> Values:
+    """A problem whose constraints have few digits.
+
+    A repair leads onto the bounds of constraints. There the last bit of a value, which depends on the processor, would
+    decide what is feasible; on the grid it is the same 0 for all points that near.
+    """
+    f, g, h = function_of(problem)(x)
+    return f, [round(v, DIGITS) for v in g], [round(v, DIGITS) for v in h]
+
+
+ON_A_GRID: dict[str, Problem] = {name: partial(on_a_grid, name) for name in PROBLEMS}
 
 
 def function_of(problem: str | Problem) -> Problem:

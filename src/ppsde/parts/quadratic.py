@@ -22,7 +22,7 @@ ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
 ROUNDING = 1e-19  # what rounding leaves of these products, as a share of the penalty
 RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
-SMALL = 1e-9  # mean of the products from which on a round that does not halve it shows that rounding allows no more
+SMALL = 1e-9  # mean of the products from which on a round that halves nothing shows that rounding allows no more
 SHARE = 0.995  # of the way to the nearest zero that a round may go
 RIDGE = 1e-13  # relative size of the diagonal that keeps the equations regular
 
@@ -73,20 +73,26 @@ class ElasticProgram:
 
         def unsolved(at: tuple[Array, ...]) -> Array:
             rounds, before, d, y, z = at
-            gap, residual = (y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()
-            solved = (gap < GAP * size + ROUNDING * self.penalty) & (
-                residual < RESIDUAL * xp.maximum(size, 0.2 * self.penalty)
-            )
-            stalls = (gap < SMALL * size) & (gap > 0.5 * before)
+            gap, residual = now = self._errors(d, y, z)
+            closed = gap < GAP * size + ROUNDING * self.penalty
+            solved = closed & (residual < RESIDUAL * xp.maximum(size, 0.2 * self.penalty))
+            # The products can fall further, without end, where rounding in large multipliers leaves the residual.
+            gap_stays, residual_stays = now > 0.5 * before
+            stalls = (gap < SMALL * size) & (gap_stays | (closed & residual_stays))
             return needed & (rounds < ROUNDS) & ~solved & ~stalls
 
-        _, _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), xp.asarray(np.inf), d, y, z))
+        _, _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), xp.full(2, np.inf), d, y, z))
         return xp.clip(d, self.lower, self.upper), z[m : 2 * m]
 
     def _residual(self, d: Array, z: Array) -> Array:
         """How far the iterate is from stationary."""
         m, n = self.A.shape
         return self.B @ d + self.c + self.A.T @ z[m : 2 * m] - z[2 * m : 2 * m + n] + z[2 * m + n :]
+
+    def _errors(self, d: Array, y: Array, z: Array) -> Array:
+        """The mean of the products y z, and the largest part of the residual (2,)."""
+        xp = namespace(d)
+        return xp.stack([(y @ z) / y.shape[0], xp.abs(self._residual(d, z)).max()])
 
     def _round(self, at: tuple[Array, ...]) -> tuple[Array, ...]:
         xp = namespace(self.c)
@@ -131,7 +137,7 @@ class ElasticProgram:
         sound = xp.isfinite(step).all() & xp.isfinite(dz).all()
         return (
             xp.where(sound, rounds + 1, ROUNDS),
-            gap / y.shape[0],
+            self._errors(d, y, z),
             d + xp.where(sound, part * step, 0.0),
             y + xp.where(sound, part * dy, 0.0),
             z + xp.where(sound, part * dz, 0.0),
