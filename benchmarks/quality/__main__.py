@@ -17,11 +17,12 @@ import ppsde
 
 from ..records import save
 from .peers import PEERS
+from .problems import suite_of
 from .report import HEAD, Study, draw, harm_table, lines_of, losses_table, medians_table, stopping_table, table
 from .runs import Job, complete, method_of, stored
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-SUITES = ("cec2006", "engineering", "cec2017")
+SUITES = ("cec2006", "engineering", "cec2017", "generated")
 EXAMPLES = """
 examples:
   python -m benchmarks.quality                               the default method and all peers, both fixed suites
@@ -78,7 +79,7 @@ def parser() -> Parser:
     add("--peers", nargs="*", metavar="NAME", help=f"of {', '.join(PEERS)} (default: those that are installed)")
     add("--only", metavar="REGEX", help="problems whose name matches")
     add("--dimension", type=int, default=10, metavar="D", help="of cec2017 (default %(default)s)")
-    add("--instance", type=int, default=1, metavar="N", help="of cec2017 (default %(default)s)")
+    add("--instance", type=int, default=1, metavar="N", help="of cec2017 and generated (default %(default)s)")
     add(
         "--noise", type=float, default=0.0, metavar="SIZE", help="relative noise on f, fixed by the point, such as 1e-6"
     )
@@ -175,11 +176,11 @@ def problems_of(asked: argparse.Namespace) -> Iterable[tuple[str, str, int | Non
         wanted = re.compile(asked.only or "")
     except re.error as error:
         raise ValueError(f"--only: {asked.only!r} is not a regular expression: {error}") from None
-    choice = {"cec2017": (asked.dimension, asked.instance)}
+    choice = {"cec2017": (asked.dimension, asked.instance), "generated": (None, asked.instance)}
     found = [
         (suite, name, *choice.get(suite, (None, None)))
         for suite in dict.fromkeys(asked.suites)
-        for name in ppsde.suites.get(suite).names
+        for name in suite_of(suite).names
         if wanted.search(name)
     ]
     if not found:

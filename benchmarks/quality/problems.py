@@ -11,6 +11,8 @@ import numpy as np
 import ppsde
 from ppsde.population import search_violation
 
+from .generated import SUITE as GENERATED
+
 BESIDE = {
     "cec2006": ("g20", "g22")
 }  # run, yet reported apart: g20 has no feasible point, and hardly any solver does g22
@@ -62,7 +64,12 @@ def scale_of(best: float | None) -> float:
 def problem_of(suite: str, name: str, dimension: int | None = None, instance: int | None = None) -> ppsde.Problem:
     """Return a problem by name; the instance is for suites that have numbered ones."""
     more = {} if instance is None else {"instance": instance}
-    return ppsde.suites.get(suite).problem(name, dimension, **more)
+    return suite_of(suite).problem(name, dimension, **more)
+
+
+def suite_of(name: str) -> ppsde.suites.Suite:
+    """Return a suite of the package, or that of generated problems."""
+    return GENERATED if name == "generated" else ppsde.suites.get(name)
 
 
 def best_known(problem: ppsde.Problem) -> float | None:

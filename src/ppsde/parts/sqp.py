@@ -8,7 +8,9 @@ update (1978) and derivatives by differences. `LocalSearch` is plain data betwee
   2  solve the elastic quadratic program of the model inside the trust region
   3  ask for its solution, the trial; if that disappoints, the next step tries once more, with the curvature of the
      constraints taken into account (second-order correction), and the better of the two counts
-  4  move there if the merit function falls; widen or narrow the trust region
+  4  move there if the merit function falls; widen or narrow the trust region. A trial close to the iterate that is
+     refused all the same shows a kink, where no trust region is narrow enough: from then on a move that is refused is
+     shortened along its own direction, and the region opens again after each move, as in a line search
   5  if the merit function jumped close to the iterate, find the variables that make the jump, one by one, and put a
      wall in front of them
   6  raise the penalty where constraints could not be met, lower it where their multipliers are small
@@ -46,6 +48,9 @@ DISAPPOINTING, ACCEPTABLE, GOOD = 0.1, 1e-4, 0.7  # shares of the predicted fall
 CURVED = 0.3  # the share of a disappointment that curvature of constraints must have made, to be corrected
 STEEP = 10.0  # a rise of so many times the predicted fall is a jump,
 NEARBY = 1e-4  # if it happens so close to the iterate
+KINK = 0.003  # a refused trial at this distance from the iterate, or nearer, shows a kink, unless it promised little
+SHORTENED = 6  # times that a move is shortened at most, before B is reset
+OPEN = 4.0  # radius of the trust region after a move where there are kinks, in lengths of the move
 AGAIN = 0.1  # radius of the trust region behind a new wall
 SLOW, NO_FALL = 1e-6, 1e-12  # relative falls of the merit function that are slow, and that are none
 PATIENCE = 15.0  # the cost of trials without progress after which a search ends
@@ -84,6 +89,9 @@ class LocalSearch:
     fall: Array  # of the merit function, by that trial
     predicted: Array  # the same by the model
     curvature: Array  # (m,), by how much that trial missed its linearised constraints
+    kinked: Array  # bool: a kink was met
+    shortened: Array  # how often the last move was shortened
+    shorter: Array  # (d,), the next move, if it was
     jumped: Array  # bool: the merit function jumped at that trial, close to the iterate
     reset: Array  # bool: B was reset, because the program was of no use, and nothing was gained since
     pushing: Array  # bool: constraints are ignored
@@ -117,6 +125,9 @@ class LocalSearch:
             fall=zero,
             predicted=zero,
             curvature=xp.zeros(m),
+            kinked=no,
+            shortened=xp.asarray(0),
+            shorter=xp.zeros(d),
             jumped=no,
             reset=no,
             pushing=xp.asarray(pushing),
@@ -151,13 +162,15 @@ def step(
     wanted = wanted & ~search.over
 
     # 2 The quadratic program; it is of no use at the end of a search, unless that is outside of constraints by rounding
-    program = program_of(search, task, width)
-    move, row_multipliers = program.solve(wanted)
+    program, shortened = program_of(search, task, width), search.shortened > 0
+    solution, row_multipliers = program.solve(wanted & ~shortened)
+    move = xp.where(shortened, search.shorter, solution)
     still = xp.zeros_like(move)
     missed, missed_now = program.missed(move), program.missed(still)
     predicted = program.value(still) - program.value(move)
-    search = when(wanted, lambda: replace(search, multipliers=by_constraint(row_multipliers, search.point)), search)
-    first = wanted & ~search.correcting
+    solved = wanted & ~shortened
+    search = when(solved, lambda: replace(search, multipliers=by_constraint(row_multipliers, search.point)), search)
+    first = solved & ~search.correcting
     size = xp.maximum(1.0, xp.abs(search.point.f[0] / search.model.f_scale))
     done = first & (xp.abs(move).max() < LEAST_RADIUS * 0.1)
     useless = first & ~done & ~(predicted >= 1e-14 * size)
@@ -190,7 +203,7 @@ def step(
     # 6 The penalty
     return replace(
         search,
-        penalty=xp.where(wanted & ~search.correcting, penalty, search.penalty),
+        penalty=xp.where(solved & ~search.correcting, penalty, search.penalty),
         steps=search.steps + wanted,
         over=search.over | (search.idle > PATIENCE) | (search.radius < LEAST_RADIUS),
     )
@@ -345,7 +358,8 @@ def judged(
     curvature = xp.where(model.c_scale < np.inf, found - expected, 0.0)
     missed = [xp.maximum(residuals(values, search, p, task), 0.0).sum() for values in (expected, found)]
     by_curvature = search.penalty * (missed[1] - missed[0]) > CURVED * (predicted - fall)
-    disappoints = trial.valid[0] & ~search.correcting & (fall < DISAPPOINTING * predicted) & by_curvature
+    uncorrected = trial.valid[0] & ~search.correcting & (search.shortened == 0)
+    disappoints = uncorrected & (fall < DISAPPOINTING * predicted) & by_curvature
     decided = _decided(search, trial, fall, predicted, value, best, task, width)
     correcting = replace(
         search,
@@ -371,6 +385,10 @@ def _decided(
 ) -> LocalSearch:
     """The search after a trial that is not corrected any more: the iterate moves, or the trust region narrows."""
     xp = namespace(search.point.f)
+    first, first_fall = (
+        choose(search.correcting[None], search.tried, trial),
+        xp.where(search.correcting, search.fall, fall),
+    )
     first_counts = search.correcting & (search.fall >= fall)  # of a trial and its correction, the better one counts
     trial = choose(first_counts[None], search.tried, trial)
     fall = xp.where(first_counts, search.fall, fall)
@@ -384,9 +402,19 @@ def _decided(
     radius = xp.where(fall > -np.inf, radius, 0.25 * search.radius)  # a trial without values
 
     accepted = ratio > ACCEPTABLE
+    refused = ~accepted & (fall > -np.inf)
     size = xp.maximum(1.0, xp.abs(value))
+    kinked = search.kinked | (refused & (length < KINK) & (predicted > SLOW * size))
+    shortens = refused & kinked & (search.shortened < SHORTENED) & (length > 10.0 * LEAST_RADIUS)
+    useless = refused & ~shortens & (search.shortened > 0)
+    part = xp.clip(0.5 * predicted / xp.maximum(predicted - first_fall, LEAST), 0.1, 0.5)
+    shorter = part * (first.x[0] - search.point.x[0]) / width
+    radius = xp.where(shortens, search.radius, xp.where(useless, 0.3 * search.radius, radius))
+    radius = xp.where(accepted & kinked, xp.maximum(radius, xp.minimum(OPEN * length, FIRST_RADIUS)), radius)
+
     progress = fall > NO_FALL * size
     cost = xp.where(progress | ~accepted, 1.0, 4.0)  # a move costs the derivatives too
+    cost = xp.where(shortens, 0.0, cost)
     # Where constraints are met, a lower merit function alone, by being farther inside, is of no use.
     useful = ~trial.feasible[0] | (best.x != search.best.x).any()
     by_rounding = ~progress & outside_by_rounding(trial, search, task)
@@ -402,8 +430,12 @@ def _decided(
         correcting=xp.zeros_like(search.correcting),
         tried=trial,
         fall=fall,
+        kinked=kinked,
+        shortened=xp.where(shortens, search.shortened + 1, 0),
+        shorter=shorter,
         jumped=jumped,
-        reset=search.reset & ~progress,
+        model=when(useless, lambda: replace(search.model, B=xp.eye(task.dimension)), search.model),
+        reset=(search.reset & ~progress) | useless,
         idle=xp.where((fall > SLOW * size) & useful, 0.0, search.idle + cost),
     )
 
@@ -432,4 +464,5 @@ def walled(search: LocalSearch, parts: Population, change: Array, task: Task) ->
         lower=xp.where(guilty & (change < 0.0), x, search.lower),
         upper=xp.where(guilty & (change > 0.0), x, search.upper),
         radius=xp.where(guilty.any(), AGAIN, search.radius),
+        shortened=xp.where(guilty.any(), 0, search.shortened),
     )
