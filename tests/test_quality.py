@@ -8,6 +8,7 @@ import pytest
 
 import ppsde
 from benchmarks.quality.__main__ import main
+from benchmarks.quality.generated import SUITE as GENERATED
 from benchmarks.quality.peers import UnitBox, solve
 from benchmarks.quality.problems import BudgetSpent, Counter, Variant, noise_of, problem_of
 from benchmarks.quality.report import Study, harm, losses_by_stopping, ranks, share, table
@@ -123,6 +124,19 @@ def test_the_lines_of_each_budget_are_a_record(more, kind, tmp_path, monkeypatch
         record = load(f"{kind}-{budget}")
         assert [line[:4] for line in record["values"]] == [["cec2006", f"{budget} D", "jde", "1"]]
         assert "| ".join(record["values"][0]).replace("| ", " | ") in shown and list(record["methods"]) == ["jde"]
+
+
+def test_generated_problems_have_their_optimum_and_no_better_point() -> None:
+    chance = np.random.default_rng(1)
+    for name in GENERATED.names:
+        for instance in (1, 2):
+            problem = GENERATED.problem(name, instance=instance)
+            best = problem.optimum
+            f, g, h = problem.evaluate(best.x[None])
+            assert f[0] == best.value and (g <= 0).all() and (np.abs(h) <= problem.tolerance).all(), name
+            near = best.x + chance.normal(size=(400, problem.dimension)) * 10.0 ** chance.uniform(-3, 0, (400, 1))
+            f, g, _ = problem.evaluate(np.clip(near, problem.lower, problem.upper))
+            assert (f[(g <= 0).all(axis=1)] >= best.value).all(), name
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from ppsde.parts.sqp import (
     INSIDE,
     LARGEST_PENALTY,
     LEAST_PENALTY,
+    OPEN,
     LocalSearch,
     Model,
     by_constraint,
@@ -564,13 +565,15 @@ def rebuilt(values: dict[str, Any]) -> LocalSearch:
     return LocalSearch(**outer)
 
 
-def test_numpy_and_jax_make_the_same_steps() -> None:
+@pytest.mark.parametrize("kink", [0.0, 30.0])
+def test_numpy_and_jax_make_the_same_steps(kink: float) -> None:
     """Each from the state of NumPy, so that roundings do not add up; wide differences, so that they stay small."""
     jax = pytest.importorskip("jax")
     lower, upper = np.full(2, -2.0), np.full(2, 4.0)
 
     def fun(x: Any) -> Any:
-        return x[0] ** 4 + (x[1] - x[0]) ** 2 + x[0], [1 - x[0] * x[1]], [x[0] ** 2 + x[1] - 3]
+        f = x[0] ** 4 + (x[1] - x[0]) ** 2 + x[0] + kink * abs(x[1] - 2.0)
+        return f, [1 - x[0] * x[1]], [x[0] ** 2 + x[1] - 3]
 
     def end_of(search: LocalSearch, task: Task, wanted: Any) -> LocalSearch:
         coroutine = step(search, task, wanted, 1e-2)
@@ -602,6 +605,46 @@ def test_numpy_and_jax_make_the_same_steps() -> None:
             moves += bool((after.point.x != search.point.x).any())
             search = after
         assert moves > 4
+
+
+# Kinks
+
+
+def sharp(x: Any) -> Any:
+    """Four kinks and a constraint; the least value is 2.5, at (0.5, 0.5, 0.5, 1)."""
+    kinks = 5 * abs(x[0] + x[1] - 1) + 20 * abs(x[0] - 2 * x[1] + x[2]) + abs(x[2] - x[0]) + 3 * abs(x[3] - x[1])
+    return kinks + x[3] ** 2, [1.5 - x[0] - x[3]], []
+
+
+def test_a_search_comes_to_the_bottom_of_kinks() -> None:
+    starts = np.random.default_rng(1).uniform(-5, 5, (9, 4))
+    errors = [walk(sharp, [(-5, 5)] * 4, start.tolist()).end.best.f[0] - 2.5 for start in starts]
+    assert np.median(errors) < 0.1 and min(errors) > -1e-9
+
+
+@pytest.mark.parametrize(("start", "shows"), [(0.3005, True), (0.4, False)])
+def test_a_trial_refused_close_to_the_iterate_shortens_the_move(start: float, shows: bool) -> None:
+    """f is 5 |x - 0.3| in a box of width 1: with the radius given, the trial is at the other side, twice as far."""
+    task = Task(np.zeros(1), np.ones(1), 100)
+
+    def fun(x: Any) -> Any:
+        return 5 * abs(x[0] - 0.3), [], []
+
+    move = 3 * (start - 0.3)
+    search = replace(begun(fun, [start], task), radius=np.asarray(move), penalty=np.asarray(1.0))
+    search = replace(search, model=replace(search.model, B=1e-6 * np.eye(1)))
+    after, _ = stepped(search, fun, task)
+    assert after.kinked == shows and after.shortened == shows and after.point.x == start
+    if not shows:
+        assert after.radius < search.radius
+        return
+    # The merit function is f / 5, so that the trial promises `move` and rises by a third of it: 0.5 / (1 + 1/3).
+    np.testing.assert_allclose(after.shorter, -0.375 * move, rtol=1e-6)
+    assert after.radius == search.radius
+    moved, asks = stepped(after, fun, task)
+    np.testing.assert_allclose(moved.point.x, start - 0.375 * move, rtol=1e-6)
+    np.testing.assert_allclose(moved.radius, OPEN * 0.375 * move, rtol=1e-6)
+    assert moved.shortened == 0 and [int(ask.wanted.sum()) for ask in asks] == [0, 1]
 
 
 # Push
