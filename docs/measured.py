@@ -222,7 +222,7 @@ def conditions(name: str) -> str:
 
 
 def the_gauntlet() -> str:
-    return gauntlet_text(values_of("gauntlet"))
+    return gauntlet_text(values_of("gauntlet")) + "\n" + filled(f"{conditions('gauntlet')}.")
 
 
 def quality() -> str:

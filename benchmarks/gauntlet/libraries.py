@@ -209,7 +209,8 @@ def by_nevergrad(task: Task, seed: int) -> Answer:
     if task.rows:
         raise NotOffered("functions of rows")
     nevergrad = import_module("nevergrad")
-    variables = nevergrad.p.Array(shape=(len(task.low),)).set_bounds(np.array(task.low), np.array(task.high))
+    low, high = np.array(task.low), np.array(task.high)
+    variables = nevergrad.p.Array(init=(low + high) / 2).set_bounds(low, high)
     variables.random_state.seed(seed)
     optimizer = nevergrad.optimizers.registry["DE"](variables, budget=task.evaluations, num_workers=task.workers)
     violations = []
