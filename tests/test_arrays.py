@@ -11,6 +11,7 @@ import pytest
 
 from ppsde.arrays import (
     HUGE,
+    ascending,
     bits,
     each_matrix,
     gather,
@@ -87,6 +88,14 @@ def test_order_takes_the_first_key_then_the_second_then_the_position(xp: Any) ->
     first = xp.asarray([1.0, 0.0, np.inf, 0.0, 1.0, 0.0])
     second = xp.asarray([5.0, 2.0, 0.0, 1.0, 5.0, 2.0])
     assert np.asarray(order(first, second)).tolist() == [3, 1, 5, 0, 4, 2]
+
+
+def test_indices_that_sort_leave_ties_in_their_place(xp: Any) -> None:
+    values = np.array([[2.0, 1.0, np.inf, 1.0, -1.0], [0.0] * 5, [1.0, 3.0, 0.0, -np.inf, 0.0]])
+    for axis in (0, 1, -1):
+        expected = np.argsort(values, axis=axis, kind="stable")
+        assert (np.asarray(ascending(xp.asarray(values), axis=axis)) == expected).all()
+    assert np.asarray(ascending(xp.asarray(values[0]))).tolist() == [4, 1, 3, 0, 2]
 
 
 def test_what_is_wrong_nowhere_is_not_mended_in_numpy_and_mended_to_the_same_in_jax(xp: Any) -> None:

@@ -58,6 +58,11 @@ def order(first: Array, second: Array) -> Array:
     return namespace(first).lexsort((second, first))
 
 
+def ascending(values: Array, axis: int = -1) -> Array:
+    """The indices that sort along an axis, ties by position. NumPy and JAX have different words for it in `argsort`."""
+    return namespace(values).lexsort((values,), axis=axis)
+
+
 def gather(table: Array, rows: Array) -> Array:
     """The rows (m,) of a table (n, k), as (m, k)."""
     return table.take(rows, axis=0) if type(table) is _NDARRAY else table[rows]  # NumPy's take is three times faster

@@ -32,7 +32,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, namespace
+from ..arrays import Array, ascending, namespace
 from ..checks import check_count, check_range
 from ..parts.archive import Archive
 from ..parts.indices import place, uniform_index
@@ -133,7 +133,7 @@ class EnMODE:
         known = points.valid[:, None]
         mean = xp.where(known, single_violations(points, task.tolerance), 0.0).sum(axis=0)
         real = task.real(points)
-        rank = xp.argsort(xp.argsort(xp.where(real, mean, np.inf), stable=True))
+        rank = xp.argsort(ascending(xp.where(real, mean, np.inf)))
         return State(
             population=points.sorted(),
             generation=xp.asarray(0),
@@ -160,7 +160,7 @@ class EnMODE:
 
         # Step 2: DE/current-to-pbest/1, pbest by f alone; one of three repairs for all; binomial crossover.
         i, u = xp.arange(n), rng.uniform(3, n)
-        lowest = xp.argsort(population.f, stable=True)  # dead rows have f = inf and come last
+        lowest = ascending(population.f)  # dead rows have f = inf and come last
         pbest = lowest[place(u_best, xp.maximum((self.pbest * size).astype(int), 1))]
         _, r1, r2 = state.archive.parents(u, i, 1, size, n)
         r2 = xp.where(operator == WITH_ARCHIVE, r2, uniform_index(u[2], size, i, r1))

@@ -37,7 +37,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, gather, namespace, when
+from ..arrays import Array, ascending, gather, namespace, when
 from ..checks import check_count, check_range
 from ..parts.archive import last_sent
 from ..parts.indices import best_index, place
@@ -334,7 +334,7 @@ class RDEx:
         a, b, c = chosen[0] + n, chosen[1], chosen[2] + n
         f = xp.concatenate([both.front.f, both.top.f])
         three = xp.stack([a, b, c])
-        rows = xp.take_along_axis(three, xp.argsort(f[three], axis=0, stable=True), axis=0)
+        rows = xp.take_along_axis(three, ascending(f[three], axis=0), axis=0)
         guide, plus, minus = (xp.where(ordered, rows[k], plain[k] + (0 if k == 1 else n)) for k in range(3))
         return guide, plus, minus
 
