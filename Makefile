@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Libraries that do not have a wheel for every system; the tests that need them are skipped where they are missing.
-NEIGHBOURS := pymoo pygmo optuna
+NEIGHBOURS := pymoo,pygmo,optuna
 
 .PHONY: help demo test test-slow test-versions lint package docs clean
 
@@ -58,9 +58,10 @@ $(VENV)/.stamp-docs: pyproject.toml | $(BIN)/python
 
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev,jax,cli,report,pool,dask,parquet]'
-	@for library in $(NEIGHBOURS); do \
-		$(BIN)/python -m pip install --quiet --prefer-binary --editable ".[$$library]" \
-			|| echo "$$library cannot be installed here: its tests are skipped"; done
+	@$(BIN)/python -m pip install --quiet --prefer-binary --editable '.[$(NEIGHBOURS)]' \
+		|| for library in $$(echo $(NEIGHBOURS) | tr , ' '); do \
+			$(BIN)/python -m pip install --quiet --prefer-binary --editable ".[$$library]" \
+				|| echo "$$library cannot be installed here: its tests are skipped"; done
 	@touch $@
 
 $(BIN)/python:

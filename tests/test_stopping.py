@@ -222,6 +222,7 @@ def as_users_have_it() -> Iterator[None]:
 
 
 QUICK: dict[str, Any] = {"max_evaluations": BUDGET, "tol": TOL}
+FOUR: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "record": BUDGET // 100, "runs": 4, "rng": 1}
 
 
 def test_a_compiled_run_converges_after_the_same_number_of_generations(as_users_have_it: None) -> None:
@@ -237,10 +238,9 @@ def test_a_compiled_run_converges_after_the_same_number_of_generations(as_users_
 def test_a_compiled_run_ends_with_the_request_that_reaches_the_target(as_users_have_it: None) -> None:
     pytest.importorskip("jax")
     problem = ppsde.Problem(fun, BOX)
-    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "record": BUDGET // 100}
-    without = ppsde.solve_batch(problem, runs=4, rng=1, **common)
+    without = ppsde.solve_batch(problem, **FOUR)
     target = 1.5
-    batch = ppsde.solve_batch(problem, runs=4, rng=1, target=target, **common)
+    batch = ppsde.solve_batch(problem, target=target, **FOUR)
     generations = [int(np.flatnonzero((f <= target) & (v == 0))[0]) for f, v in _along(without)]
     assert batch.evaluations.tolist() == [100 * (k + 1) for k in generations]  # jDE has 100 members
     assert (batch.status == TARGET).all() and (batch.f <= target).all() and batch.feasible.all()
@@ -271,12 +271,11 @@ def test_runs_side_by_side_end_each_for_itself(monkeypatch: pytest.MonkeyPatch, 
     from ppsde.engines import compiled
 
     problem = ppsde.Problem(fun, BOX)
-    common: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "runs": 4, "rng": 1, "target": 1.5}
-    after = ppsde.solve_batch(problem, **common)
+    after = ppsde.solve_batch(problem, target=1.5, **FOUR)  # by the program of the test above
     monkeypatch.setattr(compiled, "goes_aside", lambda device: True)
     monkeypatch.setattr(compiled, "SIDE_BY_SIDE", 4)
     module._program.cache_clear()
-    beside = ppsde.solve_batch(problem, device="cpu", **common)
+    beside = ppsde.solve_batch(problem, device="cpu", target=1.5, **FOUR)
     module._program.cache_clear()
     assert (beside.evaluations == after.evaluations).all() and len(set(after.evaluations.tolist())) > 1
     assert (beside.status == TARGET).all()

@@ -72,8 +72,8 @@ class ElasticProgram:
         m, size = self.b.shape[0], 1.0 + xp.abs(self.c).max()
 
         def unsolved(at: tuple[Array, ...]) -> Array:
-            rounds, before, d, y, z = at
-            gap, residual = now = self._errors(d, y, z)
+            rounds, before, now, _, _, _ = at
+            gap, residual = now
             closed = gap < GAP * size + ROUNDING * self.penalty
             solved = closed & (residual < RESIDUAL * xp.maximum(size, 0.2 * self.penalty))
             # The products can fall further, without end, where rounding in large multipliers leaves the residual.
@@ -81,7 +81,8 @@ class ElasticProgram:
             stalls = (gap < SMALL * size) & (gap_stays | (closed & residual_stays))
             return needed & (rounds < ROUNDS) & ~solved & ~stalls
 
-        _, _, d, _, z = repeated_while(unsolved, self._round, (xp.asarray(0), xp.full(2, np.inf), d, y, z))
+        start = (xp.asarray(0), xp.full(2, np.inf), self._errors(d, y, z), d, y, z)
+        _, _, _, d, _, z = repeated_while(unsolved, self._round, start)
         return xp.clip(d, self.lower, self.upper), z[m : 2 * m]
 
     def _residual(self, d: Array, z: Array) -> Array:
@@ -96,7 +97,7 @@ class ElasticProgram:
 
     def _round(self, at: tuple[Array, ...]) -> tuple[Array, ...]:
         xp = namespace(self.c)
-        rounds, _, d, y, z = at
+        rounds, _, now, d, y, z = at
         m, n = self.A.shape
         slack, room, down, up = y[:m], y[m : 2 * m], y[2 * m : 2 * m + n], y[2 * m + n :]
         of_slack, of_room, of_down, of_up = z[:m], z[m : 2 * m], z[2 * m : 2 * m + n], z[2 * m + n :]
@@ -135,13 +136,8 @@ class ElasticProgram:
         step, dy, dz = direction(y * z + dy * dz - centre)
         part = SHARE * xp.minimum(longest(y, dy), longest(z, dz))
         sound = xp.isfinite(step).all() & xp.isfinite(dz).all()
-        return (
-            xp.where(sound, rounds + 1, ROUNDS),
-            self._errors(d, y, z),
-            d + xp.where(sound, part * step, 0.0),
-            y + xp.where(sound, part * dy, 0.0),
-            z + xp.where(sound, part * dz, 0.0),
-        )
+        after = tuple(values + xp.where(sound, part * change, 0.0) for values, change in ((d, step), (y, dy), (z, dz)))
+        return xp.where(sound, rounds + 1, ROUNDS), now, self._errors(*after), *after
 
 
 def longest(values: Array, steps: Array) -> Array:
