@@ -195,7 +195,7 @@ def test_derivatives_are_by_differences_and_scales_are_their_largest() -> None:
 
     search = begun(plain, [1.0, 1.0], BOX)
     measured = points_of(plain, probes(np.array([1.0, 1.0]), BOX, 0.125), 0.25)
-    model = learnt(search, measured, widths(BOX)).model
+    model = learnt(search, measured, measured, widths(BOX)).model
     # In coordinates in which the box has width 1.
     np.testing.assert_allclose(model.gradient, [6, -32])
     np.testing.assert_allclose(model.jacobian, [[2, 4], [0, 0]])
@@ -210,7 +210,8 @@ def test_scales_grow_at_once_and_fall_slowly() -> None:
     at = probes(np.array([1.0, 1.0]), BOX, 0.125)
     for slope, f_scale, c_scale in [(10.0, 20.0, 40.0), (1.0, 6.0, 12.0), (100.0, 200.0, 400.0)]:
         search = replace(search, point=points_of(plain(slope), np.array([[1.0, 1.0]]), 0.25))
-        search = learnt(search, points_of(plain(slope), at, 0.25), widths(BOX))
+        measured = points_of(plain(slope), at, 0.25)
+        search = learnt(search, measured, measured, widths(BOX))
         np.testing.assert_allclose([search.model.f_scale, *search.model.c_scale], [f_scale, c_scale])
 
 
@@ -262,11 +263,12 @@ def test_curvature_beyond_all_moves_is_forgotten() -> None:
     def plain(x: Any) -> Any:
         return 1.0 * x[0], [], []
 
-    search = learnt(begun(plain, [1.0, 1.0], BOX), points_of(plain, probes(np.ones(2), BOX, 0.125), 0.25), widths(BOX))
+    measured = points_of(plain, probes(np.ones(2), BOX, 0.125), 0.25)
+    search = learnt(begun(plain, [1.0, 1.0], BOX), measured, measured, widths(BOX))
     for change, expected in ((1e5, np.diag([1e8, 1.0])), (1e7, np.eye(2))):  # of the scaled gradient, by a move of 1e-3
         old = replace(search.model, gradient=search.model.gradient - np.array([2.0 * change, 0.0]))
         moved = replace(search, model=old, moved=np.array([1e-3, 0.0]))
-        B = learnt(moved, points_of(plain, probes(np.ones(2), BOX, 0.125), 0.25), widths(BOX)).model.B
+        B = learnt(moved, measured, measured, widths(BOX)).model.B
         np.testing.assert_allclose(B, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -472,6 +474,18 @@ def test_flat_variables_are_probed_again_with_wider_differences_only() -> None:
 
 def jumping(x: Any) -> Any:
     return (x[0] - 1) ** 2 + (x[1] - 2) ** 2 + np.where(x[0] > 0.5, 100.0, 0.0), [], []
+
+
+def test_an_objective_of_stairs_is_led_down_by_wide_differences_and_exact_constraints() -> None:
+    def stairs(x: Any) -> Any:
+        return np.floor(((x - 0.3) ** 2).sum(axis=0) * 10) / 10, [1.0 - x[0] - x[1] ** 2], []
+
+    walked = walk(stairs, [(-5, 5)] * 3, [4.0, -3.0, 2.0])
+    assert walked.end.best.f[0] <= 0.3 and walked.end.best.feasible[0]  # it is 0.2 at the best point, 42 at the start
+    fine, coarse = walked.asked[0][:2]
+    np.testing.assert_allclose(coarse.x - fine.x, (0.3 - 1e-6) * np.eye(3), atol=1e-9)
+    assert coarse.wanted.all() and not any(ask.wanted.any() for ask in walked.asked[0][2:-1])
+    np.testing.assert_allclose(walked.searches[1].model.jacobian, [[-10.0, 60.0, 0.0]], rtol=1e-5)
 
 
 def test_a_jump_gets_a_wall_and_the_other_variables_are_refined() -> None:

@@ -4,7 +4,8 @@ Fletcher, "Practical Methods of Optimization", 2nd edition, Wiley (1987), sectio
 update (1978) and derivatives by differences. `LocalSearch` is plain data between two steps; `step` makes one trial:
 
   1  if the derivatives at the iterate are not known, ask for d differences, one per variable; where neither the
-     objective nor a constraint changes, ask for coarser ones; update B, the second derivatives, by the last move
+     objective nor a constraint changes, and for the objective if it changes nowhere, as on a stair, ask for coarser
+     ones; update B, the second derivatives, by the last move
   2  solve the elastic quadratic program of the model inside the trust region
   3  ask for its solution, the trial; if that disappoints, the next step tries once more, with the curvature of the
      constraints taken into account (second-order correction), and the better of the two counts
@@ -50,7 +51,7 @@ STEEP = 10.0  # a rise of so many times the predicted fall is a jump,
 NEARBY = 1e-4  # if it happens so close to the iterate
 KINK = 0.003  # a refused trial at this distance from the iterate, or nearer, shows a kink, unless it promised little
 SHORTENED = 6  # times that a move is shortened at most, before B is reset
-OPEN = 4.0  # radius of the trust region after a move where there are kinks, in lengths of the move
+OPEN = 30.0  # radius of the trust region after a move where there are kinks, in lengths of the move
 AGAIN = 0.1  # radius of the trust region behind a new wall
 SLOW, NO_FALL = 1e-6, 1e-12  # relative falls of the merit function that are slow, and that are none
 PATIENCE = 15.0  # the cost of trials without progress after which a search ends
@@ -152,13 +153,16 @@ def step(
     probing = wanted & ~search.known
     x = search.point.x[0]
     measured = yield Ask(probes(x, task, difference), xp.broadcast_to(probing, x.shape))
+    of_f = measured
     for coarser in COARSE:
-        flat = probing & (search.radius >= coarser) & unchanged(measured, search.point)
-        if xp is np and not flat.any():
+        wide = probing & (search.radius >= coarser)
+        flat, level = wide & unchanged(measured, search.point), wide & (of_f.f == search.point.f).all()
+        if xp is np and not (flat | level).any():
             break  # NumPy can see that none is; JAX asks for no rows
-        again = yield Ask(probes(x, task, coarser), flat)
+        again = yield Ask(probes(x, task, coarser), flat | level)
         measured = choose(flat & again.valid, again, measured)
-    search = when(probing, lambda: learnt(search, measured, width), search)
+        of_f = choose((flat | level) & again.valid, again, of_f)
+    search = when(probing, lambda: learnt(search, measured, of_f, width), search)
     wanted = wanted & ~search.over
 
     # 2 The quadratic program; it is of no use at the end of a search, unless that is outside of constraints by rounding
@@ -229,16 +233,22 @@ def unchanged(measured: Population, point: Population) -> Array:
     return (measured.f == point.f) & (constraint_values(measured) == constraint_values(point)).all(axis=1)
 
 
-def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSearch:
-    """The search with the derivatives that the probes give, their scales, and B updated by the last move."""
+def learnt(search: LocalSearch, measured: Population, of_f: Population, width: Array) -> LocalSearch:
+    """The search with the derivatives that the probes give, their scales, and B updated by the last move.
+
+    Those of the constraints are by `measured`, those of the objective by `of_f` (d rows each).
+    """
     xp = namespace(search.point.f)
     point, old = search.point, search.model
-    distance = (xp.diagonal(measured.x) - point.x[0]) / width
-    counts = distance != 0.0
-    per = xp.where(counts, 1.0 / xp.where(counts, distance, 1.0), 0.0)
-    gradient = (measured.f - point.f[0]) * per
-    jacobian = ((constraint_values(measured) - constraint_values(point)) * per[:, None]).T
-    sound = measured.valid.all() & xp.isfinite(gradient).all() & xp.isfinite(jacobian).all()
+
+    def per_width(probed: Population) -> Array:
+        distance = (xp.diagonal(probed.x) - point.x[0]) / width
+        counts = distance != 0.0
+        return xp.where(counts, 1.0 / xp.where(counts, distance, 1.0), 0.0)
+
+    gradient = (of_f.f - point.f[0]) * per_width(of_f)
+    jacobian = ((constraint_values(measured) - constraint_values(point)) * per_width(measured)[:, None]).T
+    sound = (measured.valid & of_f.valid).all() & xp.isfinite(gradient).all() & xp.isfinite(jacobian).all()
     gradient, jacobian = xp.where(sound, gradient, 0.0), xp.where(sound, jacobian, 0.0)
 
     # Scales follow the sizes of gradients, at once where these grow and slowly where they fall.
@@ -260,7 +270,7 @@ def learnt(search: LocalSearch, measured: Population, width: Array) -> LocalSear
     updated = xp.where(xp.diagonal(updated).max() < 1.0 / LEAST_RADIUS, updated, xp.eye(updated.shape[0]))
     return replace(
         search,
-        best=best_of_two(search.best, measured),
+        best=best_of_two(best_of_two(search.best, measured), of_f),
         model=Model(gradient, jacobian, xp.where(fresh, old.B, updated), f_scale, c_scale),
         fresh=xp.zeros_like(fresh),
         known=~xp.asarray(False),
@@ -410,7 +420,9 @@ def _decided(
     part = xp.clip(0.5 * predicted / xp.maximum(predicted - first_fall, LEAST), 0.1, 0.5)
     shorter = part * (first.x[0] - search.point.x[0]) / width
     radius = xp.where(shortens, search.radius, xp.where(useless, 0.3 * search.radius, radius))
-    radius = xp.where(accepted & kinked, xp.maximum(radius, xp.minimum(OPEN * length, FIRST_RADIUS)), radius)
+    opened = xp.minimum(OPEN * length, FIRST_RADIUS)
+    opened = xp.where(search.shortened > 0, opened, xp.maximum(radius, opened))
+    radius = xp.where(accepted & kinked, opened, radius)
 
     progress = fall > NO_FALL * size
     cost = xp.where(progress | ~accepted, 1.0, 4.0)  # a move costs the derivatives too
