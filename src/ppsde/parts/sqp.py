@@ -38,6 +38,7 @@ from .quadratic import ElasticProgram
 
 DIFFERENCE = 1e-7  # between the iterate and the probes of its derivatives, in widths of the box
 COARSE = (0.03, 0.3)  # the same for variables on which nothing seems to depend
+WIDER = (0.001, 0.03)  # the same for an objective that seems to depend on nothing
 FIRST_RADIUS, LEAST_RADIUS = 0.5, 1e-9  # of the trust region
 LEAST_PENALTY, FIRST_PENALTY, LARGEST_PENALTY = 0.1, 10.0, 1e8
 INSIDE, FARTHEST_INSIDE = 1e-10, 1e-6  # the distance inside constraints that is aimed at, scaled: at first, at most
@@ -154,12 +155,12 @@ def step(
     x = search.point.x[0]
     measured = yield Ask(probes(x, task, difference), xp.broadcast_to(probing, x.shape))
     of_f = measured
-    for coarser in COARSE:
-        wide = probing & (search.radius >= coarser)
-        flat, level = wide & unchanged(measured, search.point), wide & (of_f.f == search.point.f).all()
+    for coarse, wider in zip(COARSE, WIDER, strict=True):
+        flat = probing & (search.radius >= coarse) & unchanged(measured, search.point)
+        level = probing & (search.radius >= wider) & (of_f.f == search.point.f).all()
         if xp is np and not (flat | level).any():
             break  # NumPy can see that none is; JAX asks for no rows
-        again = yield Ask(probes(x, task, coarser), flat | level)
+        again = yield Ask(probes(x, task, xp.where(flat, coarse, wider)), flat | level)
         measured = choose(flat & again.valid, again, measured)
         of_f = choose((flat | level) & again.valid, again, of_f)
     search = when(probing, lambda: learnt(search, measured, of_f, width), search)
@@ -219,7 +220,7 @@ def widths(task: Task) -> Array:
     return xp.where(task.upper > task.lower, task.upper - task.lower, 1.0)
 
 
-def probes(x: Array, task: Task, difference: float) -> Array:
+def probes(x: Array, task: Task, difference: Array | float) -> Array:
     """The d points (d, d) that differ from x (d,) in one variable each, forward where the box allows it."""
     xp = namespace(x)
     distance = xp.maximum(difference * (task.upper - task.lower), 1e-9 * xp.abs(x))
