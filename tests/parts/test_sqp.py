@@ -480,7 +480,7 @@ def test_an_objective_of_stairs_is_led_down_by_wide_differences_and_exact_constr
     def stairs(x: Any) -> Any:
         return np.floor(((x - 0.3) ** 2).sum(axis=0) * 1000) / 1000, [1.0 - x[0] - x[1] ** 2 - 0.1 * x[2]], []
 
-    walked = walk(stairs, [(-5, 5)] * 3, [4.0, -3.0, 2.0])
+    walked = walk(stairs, [(-5, 5)] * 3, [4.003, -3.0, 2.0])
     best = optimize.minimize(
         lambda x: ((x - 0.3) ** 2).sum(),
         [1, 1, 1],
