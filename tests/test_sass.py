@@ -22,6 +22,7 @@ from reference.walking import (
     walk_together,
 )
 
+import ppsde
 from ppsde.algorithm import Task
 from ppsde.algorithms.sass import SASS, State
 from ppsde.population import evaluated
@@ -95,6 +96,17 @@ def test_a_repair_finds_the_equalities_and_the_best_point_of_many_variables_is_r
     assert not state.incumbent.feasible[0]
     state = driven(settings.generation(state, task, NumpyStream(1, 0, 1)), sphere)
     assert state.incumbent.feasible[0]
+
+
+def test_a_repair_of_many_constraints_ends() -> None:
+    """Rotating 302 constraints with all variables and slacks had not ended after ten minutes."""
+
+    def fun(x: np.ndarray) -> Any:
+        u = x - 0.3
+        return float(u @ u), np.full(300, u[0]), np.zeros(2)
+
+    result = ppsde.minimize(fun, [(-3.7, 12.1)] * 5, method="sass", max_evaluations=200, rng=1)
+    assert result.success and result.nfev == 200
 
 
 def test_these_runs_restart() -> None:
