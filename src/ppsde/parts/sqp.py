@@ -415,8 +415,9 @@ def _decided(
     accepted = ratio > ACCEPTABLE
     refused = ~accepted & (fall > -np.inf)
     size = xp.maximum(1.0, xp.abs(value))
-    kinked = search.kinked | (refused & (length < KINK) & (predicted > SLOW * size))
-    shortens = refused & kinked & (search.shortened < SHORTENED) & (length > 10.0 * LEAST_RADIUS)
+    promised = (predicted > SLOW * size) | (search.shortened > 0)
+    kinked = search.kinked | (refused & promised & (length < KINK))
+    shortens = refused & promised & kinked & (search.shortened < SHORTENED) & (length > 10.0 * LEAST_RADIUS)
     useless = refused & ~shortens & (search.shortened > 0)
     part = xp.clip(0.5 * predicted / xp.maximum(predicted - first_fall, LEAST), 0.1, 0.5)
     shorter = part * (first.x[0] - search.point.x[0]) / width
