@@ -428,7 +428,7 @@ def _decided(
 
     progress = fall > NO_FALL * size
     cost = xp.where(progress | ~accepted, 1.0, 4.0)  # a move costs the derivatives too
-    cost = xp.where(shortens, 0.0, cost)
+    cost = xp.where(shortens, 0.0, xp.where(useless, 1.0 + SHORTENED, cost))  # shortening is paid for if it was in vain
     # Where constraints are met, a lower merit function alone, by being farther inside, is of no use.
     useful = ~trial.feasible[0] | (best.x != search.best.x).any()
     by_rounding = ~progress & outside_by_rounding(trial, search, task)
@@ -444,7 +444,7 @@ def _decided(
         correcting=xp.zeros_like(search.correcting),
         tried=trial,
         fall=fall,
-        kinked=kinked,
+        kinked=kinked & ~useless,
         shortened=xp.where(shortens, search.shortened + 1, 0),
         shorter=shorter,
         jumped=jumped,
