@@ -91,23 +91,30 @@ def rules(some: Sequence[str] = tuple(RULES)) -> dict[str, dict[str, str]]:
         rows[rule] = {name: rule_cell(rule, problem) for name, problem in problems.items()}
         rows = {name: rows[name] for name in RULES if name in rows}
         print(rule, *rows[rule].values(), flush=True)
-        store("rules", rows)
+        store("rules", rows, [rule_method(rule)])
     return rows
 
 
-MEASURED: dict[str, tuple[Callable[..., Any], str]] = {
-    "spring": (spring, DEFAULT),
-    "limits": (limits, DEFAULT),
-    "rules": (rules, "shade"),
+def rule_method(rule: str) -> str:
+    return f"shade:rule={rule}"
+
+
+MEASURED: dict[str, tuple[Callable[..., Any], list[str]]] = {
+    "spring": (spring, [DEFAULT]),
+    "limits": (limits, [DEFAULT]),
+    "rules": (rules, [rule_method(rule) for rule in RULES]),
 }
 
 
-def store(name: str, values: Any) -> None:
-    save(name, values, command=f"python -m benchmarks.documents {name}", methods=[MEASURED[name][1]])
+def store(name: str, values: Any, again: Sequence[str] | None = None) -> None:
+    save(name, values, command=f"python -m benchmarks.documents {name}", methods=MEASURED[name][1], again=again)
 
 
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or MEASURED:
         name, _, some = wanted.partition("=")
         measure = MEASURED[name][0]
-        store(name, measure(some.split(",")) if some else measure())
+        if some:
+            measure(some.split(","))  # it stores what it has measured
+        else:
+            store(name, measure())

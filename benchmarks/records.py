@@ -6,7 +6,7 @@ method has another fingerprint than in a record: then the record is older than t
 again.
 
 A record with a `commit` has numbers that a document had at that commit. Its command has not been run since, and the
-page says so.
+page says so. Its fingerprints are those of that commit, so that a method which has changed since is noticed, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -22,11 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, NonlinearConstraint
 
 import ppsde
 from ppsde.parts.handling import reads_constraints
-from ppsde.scipy import differential_evolution
 from ppsde.testing import LOWER, UPPER, equalities
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +32,15 @@ FOLDER = ROOT / "docs" / "measured"
 FRONT = "ppsde.scipy"  # in the place of a method
 
 
-def save(name: str, values: Any, *, command: str, methods: Iterable[str], device: str = "") -> None:
+def save(
+    name: str,
+    values: Any,
+    *,
+    command: str,
+    methods: Iterable[str],
+    device: str = "",
+    again: Collection[str] | None = None,
+) -> None:
     """Write a record.
 
     Parameters
@@ -46,15 +52,20 @@ def save(name: str, values: Any, *, command: str, methods: Iterable[str], device
     command : str
         Makes the record.
     methods : iterable of str
-        The methods that ran.
+        The methods that ran, with their options if need be: "shade:rule=cw".
     device : str, optional
         The accelerator that was used.
+    again : collection of str, optional
+        Those of the methods that ran now, if only some did. The others keep their fingerprints, since values that were
+        not measured again are as old as before.
     """
+    before = load(name)["methods"] if again is not None and name in names() else {}
+    kept = {method: found for method, found in before.items() if method not in (again or ())}
     record = {
         "command": command,
         "date": today(),
         "machine": machine(device),
-        "methods": {method: fingerprint(method) for method in methods},
+        "methods": {method: kept.get(method) or fingerprint(method) for method in methods},
         "values": values,
     }
     FOLDER.mkdir(exist_ok=True)
@@ -94,20 +105,27 @@ def alike(first: str, second: str) -> bool:
 
 @cache
 def fingerprint(method: str) -> str:
-    """Return the best objective at some places of short runs of a method, or of SciPy's front; results change it."""
+    """Return the best objective at some places of short runs of a method, or of SciPy's front; results change it.
+
+    A method may have options behind it, "shade:rule=cw".
+    """
     beam = ppsde.suites.get("engineering").problem("welded-beam")
     if method == FRONT:
+        from scipy.optimize import Bounds, NonlinearConstraint  # not in each process of the gauntlet
+
         limits = NonlinearConstraint(lambda x: beam.evaluate(x[None])[1][0], -np.inf, 0)
-        found = differential_evolution(
+        found = ppsde.scipy.differential_evolution(
             lambda x: beam.evaluate(x[None])[0][0], Bounds(beam.lower, beam.upper), constraints=limits, rng=1, maxiter=9
         )
         return f"{found.fun:.5g} {found.nfev}"
     small = ppsde.Problem(equalities, (LOWER, UPPER), vectorized=True)
     rugged = ppsde.suites.get("cec2006").problem("g02")
     # Differences enlarge rounding, and iterations enlarge it further: only the first ones are the same everywhere.
-    budgets = (60, 60, 100) if reads_constraints(ppsde.ALGORITHMS[method]) else (500, 500, 1000)
+    name, *pairs = method.split(":")
+    options = dict(pair.split("=", 1) for pair in pairs)
+    budgets = (60, 60, 100) if reads_constraints(ppsde.ALGORITHMS[name]) else (500, 500, 1000)
     runs = [
-        ppsde.minimize(problem, method=method, max_evaluations=budget, rng=1)
+        ppsde.minimize(problem, method=name, options=options, max_evaluations=budget, rng=1)
         for problem, budget in zip((small, beam, rugged), budgets, strict=True)
     ]
     return " ".join(f"{f:.5g}" for run in runs for f in run.history["f"][_places(len(run.history["f"]))])

@@ -7,6 +7,7 @@ Results come from cec2026.csv and cec2020rw.csv beside this file: the `reproduce
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -267,8 +268,19 @@ def part() -> str:
         ("cec2020rw", "## CEC 2020, on real-world problems", cec2020rw),
     ):
         path = HERE / f"{name}.csv"
-        text += f"\n{title}\n\n" + (of_file(*blocks(path)) if path.exists() else MISSING.format(name=name))
+        text += f"\n{title}\n\n"
+        if path.exists():
+            lines, tables = blocks(path)
+            text += of_file([*lines, made(name)], tables)
+        else:
+            text += MISSING.format(name=name)
     return text + "\n"
+
+
+def made(name: str) -> str:
+    """Return when results were made; their record has the fingerprints of the methods, which a test compares."""
+    record = json.loads((HERE / "measured" / f"{name}.json").read_text(encoding="utf-8"))
+    return f"{record['date']}, at commit {record['commit']}, not since; its methods make the same short runs as then"
 
 
 if __name__ == "__main__":

@@ -144,19 +144,21 @@ WORDS_OF_PAGES = {
     "clusters": "cluster, slurm, dask, distributed",
     "experiments": "study, benchmark, compare algorithms",
     "extending": "own algorithm, custom algorithm, own suite, plugin",
-    "howto/ask-and-tell": "ask and tell, own loop",
+    "howto/ask-and-tell": "ask and tell, own loop, batch of points",
     "howto/constraints": "constraints, equality, inequality, linear constraint, infeasible, scaling",
     "howto/jax": "jax, gpu, cuda, compile, jit, many runs",
-    "howto/known-points": "x0, initial guess, starting point, warm start, initial population",
-    "howto/objective": "maximize, maximise, args, extra arguments, vectorized, variable names",
+    "howto/known-points": "x0, initial guess, starting point, warm start, initial population, "
+    "seed population, previous results",
+    "howto/objective": "maximize, maximise, args, extra arguments, vectorized, variable names, extra parameters",
     "howto/resume": "checkpoint, resume, restart, interrupt, keyboard interrupt, save progress",
     "howto/simulators": "parallel, parallel evaluations, workers, multiprocessing, subprocess, timeout, crash, "
-    "exception, nan, failed evaluations, memory limit",
-    "howto/small-budgets": "small budget, few evaluations, expensive function",
+    "exception, nan, failed evaluations, memory limit, nan objective, command line simulator, n_jobs",
+    "howto/small-budgets": "small budget, few evaluations, expensive function, slow objective, "
+    "surrogate, bayesian optimization",
     "howto/stopping": "early stopping, stopping criterion, termination, target, target value, time limit, callback, "
-    "tol, convergence, convergence tolerance",
+    "tol, convergence, convergence tolerance, max time, stopiteration, stagnation",
     "howto/variables": "integer, mixed integer, discrete, discrete variables, categorical, choices, log scale, "
-    "unbounded, infinite bounds",
+    "unbounded, infinite bounds, binary variable",
     "notebooks": "notebook, jupyter, ipython, plot result",
     "reports": "report, latex table, export",
 }

@@ -173,11 +173,14 @@ def scale() -> str:
 
 
 def scale_dask() -> str:
-    jobs, steps = next(iter(values_of("scale-dask").items()))
-    milliseconds = 1e3 * steps["run"]["cpu"] / int(jobs)
+    runs = {int(jobs): steps["run"] for jobs, steps in values_of("scale-dask").items()}
+    each = [
+        f"{1e3 * run['cpu'] / jobs:.2g} ms with {jobs:,} jobs (memory {run['megabytes']} MB)"
+        for jobs, run in runs.items()
+    ]
     return filled(
-        f"`{load('scale-dask')['command']}`, with runs as short as can be: {milliseconds:.2g} ms of CPU per job for "
-        "client, scheduler, workers and the start of all of them; [the same jobs without "
+        f"`{load('scale-dask')['command']}`, with runs as short as can be. CPU per job, for client, scheduler, workers "
+        f"and the start of all of them: {', '.join(each)}; [the same jobs without "
         "Dask](experiments.md#large-studies) take a fraction of it. "
         f"{conditions('scale-dask')}. "
         "Requests on their way are bounded, so that this does not grow with the plan."
@@ -212,11 +215,17 @@ def versions() -> str:
     return table(["Python", "NumPy", "SciPy", "JAX", "tests"], rows)
 
 
+SAME = "its methods make the same short runs as then"
+
+
 def conditions(name: str) -> str:
-    """Return where and when a record was made, and at which commit if its command has not been run since."""
+    """Return where and when a record was made, and at which commit if its command has not been run since.
+
+    That the methods have not changed since is true by their fingerprints, which a test compares for every record.
+    """
     record = load(name)
     machine: str = record["machine"]
-    since = f" at commit {record['commit']}, not since" if "commit" in record else ""
+    since = f" at commit {record['commit']}, not since; {SAME}" if "commit" in record else ""
     date = f", {record['date']}" if "date" in record else ""
     return f"{machine[0].upper()}{machine[1:]}{date}{since}"
 

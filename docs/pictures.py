@@ -31,9 +31,15 @@ STYLE = {
 BLUE, ORANGE, GREEN, YELLOW = "#0072B2", "#D55E00", "#009E73", "#F0E442"  # of the palette of Okabe and Ito
 
 
-def write(figure: Any, name: str) -> None:
-    figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, facecolor="white")
+def write(figure: Any, name: str, run: Any) -> None:
+    """Write a figure, with what its run found, by which a test sees whether a method has changed since."""
+    metadata = {"Date": None, "Description": found(run)}
+    figure.savefig(FOLDER / f"{name}.svg", metadata=metadata, facecolor="white")
     plt.close(figure)
+
+
+def found(run: Any) -> str:
+    return f"{run.fun:.6g} after {run.nfev} evaluations"
 
 
 def crossing() -> None:
@@ -74,7 +80,7 @@ def stages() -> None:
         axes.set_title(f"generation {k}: " + (f"pull, epsilon {epsilon[k]:.2g}" if pulling else "push"), fontsize=9)
         axes.set_xticks([])
         axes.set_yticks([])
-    write(figure, "stages")
+    write(figure, "stages", result)
 
 
 def epsilon() -> None:
@@ -91,7 +97,7 @@ def epsilon() -> None:
     bottom.plot(generation, history["feasible_share"], color=GREEN)
     bottom.set_ylabel("feasible share")
     bottom.set_xlabel("generation (yellow: push)")
-    write(figure, "epsilon")
+    write(figure, "epsilon", result)
 
 
 def tank_of_the_tutorial() -> Callable[..., Any]:
@@ -100,6 +106,11 @@ def tank_of_the_tutorial() -> Callable[..., Any]:
     names: dict[str, Any] = {}
     exec(text.split('```python title="tank.py"\n')[1].split("```")[0], names)
     return names["tank"]
+
+
+def run_with_plates(tank: Callable[..., Any]) -> Any:
+    choices = {2: [3, 4, 5, 6, 8, 10, 12]}
+    return ppsde.minimize(tank, [(0.3, 3), (0.3, 4), None], choices=choices, max_evaluations=2000, rng=1)
 
 
 def tutorial_landscape() -> None:
@@ -128,15 +139,14 @@ def tutorial_landscape() -> None:
     axes.set_ylim(0.3, 4)
     axes.set_xlabel("radius, m")
     axes.set_ylabel("height, m")
-    write(figure, "tutorial-landscape")
+    write(figure, "tutorial-landscape", result)
 
 
 def tutorial_tanks() -> None:
     """Draw the two tanks of the tutorial."""
     tank = tank_of_the_tutorial()
     any_plate = ppsde.minimize(tank, [(0.3, 3), (0.3, 4), (1, 20)], rng=1)
-    choices = {2: [3, 4, 5, 6, 8, 10, 12]}
-    stock = ppsde.minimize(tank, [(0.3, 3), (0.3, 4), None], choices=choices, max_evaluations=2000, rng=1)
+    stock = run_with_plates(tank)
     figure, axes = plt.subplots(figsize=(7.2, 3.8))
     for middle, found in ((0, any_plate), (4, stock)):
         r, h, t = found.x
@@ -151,7 +161,7 @@ def tutorial_tanks() -> None:
     axes.set_ylim(-0.35, 3.5)
     axes.set_aspect("equal")
     axes.axis("off")
-    write(figure, "tutorial-tanks")
+    write(figure, "tutorial-tanks", stock)
 
 
 PICTURES: dict[str, Callable[[], None]] = {

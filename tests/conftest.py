@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 from collections.abc import Generator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import compiled_programs
@@ -52,8 +52,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
         return (yield)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     sys.dont_write_bytecode = stores_none
+    with suppress(ImportError):  # it is optional
+        import cloudpickle
+
+        # Functions of tests are sent to workers whole. Else each worker would import the test's file, and with it
+        # pytest, which takes as long as all the rest of its start.
+        for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+            cloudpickle.register_pickle_by_value(module)
     if "jax" in sys.modules:  # not imported for tests that do not need it
         compiled_programs.quicken()
     gc.freeze()

@@ -137,7 +137,6 @@ def test_a_second_call_compiles_nothing(together, as_users_have_it):
 
 def test_a_program_is_stored_on_disk_and_the_setting_of_jax_left_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PPSDE_CACHE", str(tmp_path / "kept"))
-    jax.clear_caches()
     mine = ppsde.Problem(lambda x: ((x - 0.25) ** 2).sum(axis=1), [(-5.0, 5.0)] * 2, vectorized=True)
     with stored_in(None):  # the cache of the tests would keep programs from coming here
         ppsde.solve_batch(mine, method="jde", runs=1, max_evaluations=300, record=2)  # the quickest to compile

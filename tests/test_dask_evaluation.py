@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evaluating import answers
+from experiments.clusters import a_cluster
 from processes import MARK, all_gone, marked, parent
 
 import ppsde
@@ -30,14 +31,13 @@ BOX = [(-5.0, 5.0)] * 2
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with (
         marked() as mark,
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
+        a_cluster(tmp_path_factory.mktemp("cluster")) as host,
+        distributed.Client(host.address) as client,
     ):
+        client.wait_for_workers(2, timeout=120)
         yield client
     assert all_gone(mark, "ppsde.evaluation")  # the cluster's own processes are its own affair
 

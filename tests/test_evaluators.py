@@ -460,7 +460,7 @@ def test_on_the_command_line_the_first_failure_may_be_the_end(
 def test_on_the_command_line_time_may_be_limited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.py"
     file.write_text("import time, ppsde\nproblem = ppsde.Problem(lambda x: time.sleep(1000), [(0, 1)])\n")
-    found = main(["solve", f"{file}:problem", "--quiet", "--max-time", "4", "--eval-timeout", "500"])
+    found = main(["solve", f"{file}:problem", "--quiet", "--max-time", "2", "--eval-timeout", "500"])
     assert found == exit_status.NOTHING_FEASIBLE, "no evaluation has failed: none has ended"
     assert "the time is up" in capsys.readouterr().out
 

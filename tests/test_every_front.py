@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from misbehaving import BAD, bad_in_a_corner, good
 
 import ppsde
 from ppsde.arrays import bits
@@ -17,66 +19,15 @@ from ppsde.experiments.store import Store
 
 BOUNDS = [(-2.0, 2.0)] * 3
 BUDGET, SEED = 700, 5
-
-
-class Unprintable(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-
-def raises(x):
-    raise RuntimeError("the mesh collapsed")
-
-
-def exits(x):
-    raise SystemExit(3)
-
-
-def unprintable(x):
-    raise Unprintable
-
-
-MASKED = np.ma.array([0.5], mask=[True])
-# What the function does at a bad point, and the words on it.
-BAD: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
-    "raises": (raises, "RuntimeError: the mesh collapsed"),
-    "exits": (exits, "SystemExit: 3"),
-    "unprintable": (unprintable, "Unprintable: its text raises RuntimeError"),
-    "nan": (lambda x: (np.nan, [x[0]], []), "NotFinite: f is nan"),
-    "infinite constraint": (lambda x: (1.0, [-np.inf], []), "NotFinite: g[0] is -inf"),
-    "complex": (lambda x: (1j, [x[0]], []), "MalformedValue: the objective must be real numbers; got complex numbers"),
-    "four values": (
-        lambda x: (1.0, [x[0]], [], 2.0),
-        "MalformedValue: the function must return f or a tuple (f, g, h); got a tuple of 4",
-    ),
-    "wrong shape": (lambda x: ([1.0, 2.0], [x[0]], []), "MalformedValue: the objective must be one number"),
-    "two constraints": (
-        lambda x: (1.0, [x[0], x[1]], []),
-        "MalformedValue: the function must return 1 inequalities and 0 equalities; got 2 and 0",
-    ),
-    "ragged": (lambda x: (1.0, [[1.0], [2.0, 3.0]], []), "MalformedValue: g must be real numbers in a regular shape"),
-    "masked objective": (lambda x: (MASKED[0], [x[0]], []), "MalformedValue: the objective must be real numbers; got"),
-    "masked constraint": (lambda x: (1.0, MASKED, []), "MalformedValue: g must be real numbers; got masked values"),
-}
 FORMS = [name for name, (_, words) in BAD.items() if words.startswith("MalformedValue") and name != "two constraints"]
 FAILURES = [name for name in BAD if name not in FORMS and name != "two constraints"]
-
-
-def good(x):
-    return float(((x - 0.3) ** 2).sum()), [0.5 - x[0] - x[1]], []
-
-
-def bad_in_a_corner(name: str) -> Callable[[np.ndarray], Any]:
-    """A function that misbehaves where x[0] > 1.2, and nowhere else."""
-    misbehave = BAD[name][0]
-    return lambda x: misbehave(x) if float(x[0]) > 1.2 else good(x)
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The results of jobs on the host engine: by name where the function misbehaves in the corner, or always."""
     folder = tmp_path_factory.mktemp("study")
-    lines = ["import ppsde", "from test_every_front import BAD, BOUNDS, bad_in_a_corner"]
+    lines = ["import ppsde", "from misbehaving import BAD, bad_in_a_corner", f"BOUNDS = {BOUNDS}"]
     for k, name in enumerate(BAD):
         lines.append(f"corner_{k} = ppsde.Problem(bad_in_a_corner({name!r}), BOUNDS)")
         lines.append(f"always_{k} = ppsde.Problem(BAD[{name!r}][0], BOUNDS)")
@@ -193,3 +144,105 @@ def test_tell_refuses_values_in_the_words_of_minimize(f: Any, g: Any, words: str
         optimizer.tell(f(x), g(x))
     assert str(caught.value).startswith(words)
     assert bits(optimizer.ask()) == bits(x)  # nothing is lost
+
+
+class Other(BaseException):
+    """One that is not an `Exception`."""
+
+
+class WithAResult(Other):
+    result = "its own"
+
+
+class Closed(Other):
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("__"):  # else nobody could raise it
+            raise AttributeError(name)
+        super().__setattr__(name, value)
+
+
+CALLS = 150
+NOTE = "what the search had found until then is in `result`, an attribute of this exception"
+
+
+def raises_at_last(error: type[BaseException], values: list[float], calls: int = CALLS) -> Callable[[np.ndarray], Any]:
+    """A function that raises what is no failure of its point, after so many calls; `values` get its objectives."""
+
+    def fun(x):
+        if len(values) == calls:
+            raise error
+        f, g, h = good(x)
+        values.append(f if g[0] <= 0 else np.inf)
+        return f, g, h
+
+    return fun
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, Other])
+@pytest.mark.parametrize("front", ["minimize", "asynchronous", "resume", "callback"])
+@pytest.mark.filterwarnings("ignore:.*the function is not the one")  # since one of them ends by itself
+def test_an_exception_that_passes_out_takes_along_what_was_found(
+    front: str, error: type[BaseException], tmp_path: Path
+) -> None:
+    values: list[float] = []
+    fun, path = raises_at_last(error, values), tmp_path / "run.ppsde"
+    settings: dict[str, Any] = {"method": "pps-de", "max_evaluations": BUDGET, "rng": SEED}
+    settings |= {"asynchronous": True} if front == "asynchronous" else {}
+
+    def callback(intermediate_result: Any) -> None:
+        if front == "resume":
+            raise StopIteration
+        if front == "callback" and intermediate_result.nfev > CALLS // 2:
+            raise error
+
+    with pytest.raises(error) as raised:
+        ppsde.minimize(fun, BOUNDS, **settings, callback=callback, checkpoint=path)
+        ppsde.resume(path, fun)
+    result = raised.value.result  # type: ignore[attr-defined]
+    assert result.feasible and result.fun == min(values) == good(result.x)[0] and result.n_calls >= len(values)
+    assert result.message == "stopped by an error" and raised.value.__notes__ == [NOTE]
+    unbroken, resumed = ppsde.minimize(good, BOUNDS, **settings), ppsde.resume(path, good)
+    assert bits(resumed.x) == bits(unbroken.x) and resumed.n_calls == unbroken.n_calls == BUDGET
+
+
+@pytest.mark.parametrize("calls", [12, 18])  # in the search, which is of 15 points, or in the polishing
+def test_an_exception_that_passes_out_of_the_front_of_scipy_takes_along_what_was_found(calls: int) -> None:
+    values: list[float] = []
+
+    def fun(x):
+        if len(values) == calls:
+            raise Other
+        values.append(good(x)[0])
+        return values[-1]
+
+    with pytest.raises(Other) as raised:
+        first = np.random.default_rng(SEED).uniform(-2, 2, (5, 3))
+        ppsde.scipy.differential_evolution(fun, BOUNDS, rng=SEED, maxiter=2, init=first)
+    result = raised.value.result  # type: ignore[attr-defined]
+    assert result.fun == min(values[:15]) == good(result.x)[0] and raised.value.__notes__ == [NOTE]
+
+
+@pytest.mark.parametrize(("error", "kept"), [(WithAResult, "its own"), (Closed, None)])
+def test_an_exception_passes_out_as_it_is_if_it_has_no_place_for_a_result(error: type[Other], kept: str | None) -> None:
+    with pytest.raises(error) as raised:
+        ppsde.minimize(raises_at_last(error, []), BOUNDS, method="pps-de", max_evaluations=BUDGET, rng=SEED)
+    assert getattr(raised.value, "result", None) == kept and not hasattr(raised.value, "__notes__")
+
+
+def test_an_exception_out_of_a_run_inside_another_has_the_result_of_the_outer_one() -> None:
+    values: list[float] = []
+
+    def outer(x):
+        inner = ppsde.minimize(raises_at_last(Other, values), BOUNDS, method="jde", max_evaluations=40, rng=SEED)
+        return float((x**2).sum() + inner.fun)
+
+    with pytest.raises(Other) as raised:
+        ppsde.minimize(outer, [(-1, 1)], method="jde", max_evaluations=100, rng=SEED)
+    result = raised.value.result  # type: ignore[attr-defined]
+    assert result.x.shape == (1,) and result.n_calls == 4 and len(raised.value.__notes__) == 1
+
+
+def test_an_exception_before_anything_was_found_has_no_result() -> None:
+    with pytest.raises(ppsde.problem.MalformedValue) as raised:
+        ppsde.minimize(lambda x: "text", BOUNDS, rng=SEED)
+    assert not hasattr(raised.value, "result") and not hasattr(raised.value, "__notes__")

@@ -51,6 +51,17 @@ def test_a_method_that_has_changed_makes_a_record_outdated(tmp_path: Path, monke
         assert outdated("some") == expected
 
 
+def test_what_was_not_measured_again_stays_as_old_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
+    methods = ["shade:rule=cw", "shade:rule=idea"]
+    save("some", [1], command="python some.py", methods=methods)
+    assert outdated("some") == [] and len(set(load("some")["methods"].values())) == 2
+    record = load("some") | {"methods": dict.fromkeys(methods, "0 0")}  # both rules have changed since
+    (tmp_path / "some.json").write_text(json.dumps(record))
+    save("some", [2], command="python some.py", methods=methods, again=["shade:rule=idea"])
+    assert outdated("some") == ["shade:rule=cw"]
+
+
 def tables(text: str) -> list[list[list[str]]]:
     """Return the tables of a page, each as rows of cells."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.M)
@@ -121,6 +132,50 @@ def test_the_readme_says_of_ranks_and_times_what_the_records_have() -> None:
         "less for PPS-DE, far more for the default",
     ):
         assert words in text, words
+
+
+def test_sentences_about_the_field_are_true_of_the_records() -> None:
+    """What the pages say of feasible runs and places, in words, without a number that a program could write."""
+    feasible = {key: float(row["feasible_share"]) for key, row in MEASURED["field"]().items()}
+    methods = dict.fromkeys(method for method, _, _ in feasible)
+    said = {
+        "docs/reproduction.md": "at D = 50 it ends infeasible in nearly every run, where LSHADE44, LSHADE44+IDE and "
+        "eMAg-ES end feasible in most",
+        "docs/feasibility.md": "On C15 and C24 of CEC2017 at D = 10 most of our runs of the published PPS-DE end "
+        "infeasible",
+        "docs/algorithms.md": "on C15 and C24 at D = 10: most of its runs end infeasible",
+        "docs/field.md": "with 12 points it comes last at D = 10",
+    }
+    for page, words in said.items():
+        assert words in " ".join((ROOT / page).read_text(encoding="utf-8").split()), page
+    most = [method for method in methods if feasible[method, 50, "C11"] > 0.5]
+    assert sorted(most) == ["emag-es", "lshade44", "lshade44-ide"] and feasible["pps-de", 50, "C11"] < 0.1
+    assert max(feasible["pps-de-published", 10, problem] for problem in ("C15", "C24")) < 0.5
+    totals = {
+        row["algorithm"]: row["total"]
+        for row in values_of("ranks")
+        if (row["preset"], row["problems"], row["dimension"]) == ("pps-de", "all", 10)
+    }
+    assert max(totals, key=totals.__getitem__) == "ude"
+
+
+def test_a_page_says_what_has_not_been_measured_since_a_commit() -> None:
+    """And that the methods have not changed since, which the test of fingerprints above holds."""
+    pages = {"field": "preset", "ranks": "ranks", "experiment": "experiment", "throughput-gpu": "throughput"}
+    older = [name for name in names() if "commit" in load(name)]
+    assert set(older) <= {*pages, "cec2026"}
+    competitions = (ROOT / "docs" / "competitions.md").read_text(encoding="utf-8")
+    for name in older:
+        words = " ".join((MEASURED["shown"](pages[name]) if name in pages else competitions).split())
+        assert f"at commit {load(name)['commit']}, not since; {MEASURED['SAME']}" in words
+        assert load(name)["methods"], "fingerprints of that commit"
+
+
+def test_the_record_of_a_competition_has_the_methods_of_its_table() -> None:
+    named = re.findall(
+        r"^\| \d+ \| `([\w-]+)` \|", (ROOT / "docs" / "competitions.md").read_text(encoding="utf-8"), re.M
+    )
+    assert sorted(named) == sorted(load("cec2026")["methods"])
 
 
 def test_a_study_of_100_000_jobs_costs_no_more_per_job_and_is_seen_and_reported_soon() -> None:

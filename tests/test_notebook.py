@@ -182,7 +182,7 @@ def test_the_example_notebook_runs_and_shows_everything():
     assert [s["value"] for s in states if s["_model_name"] == "FloatProgressModel"] == [1.0]
     assert any("100% of 8,000" in s["value"] for s in states if s["_model_name"] == "LabelModel")
     assert not [output for cell in (solved, line) for output in cell.outputs if output.output_type == "stream"]
-    for cell in (figure, figure_again):
-        assert outputs(cell)["image/png"] and len(cell.outputs) == 1
+    for cell in (figure, figure_again):  # shown once; matplotlib may write about its fonts beside it
+        assert ["image/png" in output.data for output in cell.outputs if output.output_type != "stream"] == [True]
     assert "Optimizer: " in outputs(optimizer)["text/html"]
     assert len(line.outputs) == 1 and "100% of 3,000" in outputs(line)["text/plain"]  # updated, not repeated

@@ -38,7 +38,8 @@ def commands() -> list[object]:
     """Every line that calls ppsde, with its page: each alone, but those of the tutorial together, in their order."""
     found = []
     for path in DOCUMENTS:
-        lines = [line for block in SHELL.findall(path.read_text(encoding="utf-8")) for line in block.splitlines()]
+        blocks = [block.replace("\\\n", "") for block in SHELL.findall(path.read_text(encoding="utf-8"))]
+        lines = [line for block in blocks for line in block.splitlines()]
         lines = [line for line in lines if line.startswith("ppsde ")]
         parts = [lines] if path.name == "tutorial.md" else [[line] for line in lines]
         found += [pytest.param(path, part, id=f"{path.name}: {part[0]}") for part in parts]

@@ -7,9 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ import ppsde
 from ppsde import CheckpointError
 from ppsde.checkpoints import state_file
 from ppsde.checkpoints.checkpoint import CheckpointWarning
+from ppsde.population import Population
 
 BOX = [(-3.0, 5.0)] * 3
 
@@ -440,3 +443,67 @@ def test_a_function_that_counts_or_notes_is_the_same_one(path: Path) -> None:
     stopped_early(fun, path)
     ppsde.resume(path, fun)
     assert count == len(noted) == 200
+
+
+class Killed(BaseException):
+    """Ends a run as a kill does."""
+
+
+@dataclass(frozen=True)
+class State:
+    population: Population
+    generation: int
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A method of the user's own, whose code may change between a kill and the resumed run."""
+
+    width: ClassVar[float] = 0.5
+
+    def start(self, task, rng):
+        points = yield task.lower + rng.uniform(6, task.dimension) * (task.upper - task.lower)
+        return State(points, 0)
+
+    def generation(self, state, task, rng):
+        steps = self.width * (rng.uniform(*state.population.x.shape) - 0.5)
+        points = yield np.clip(state.population.x + steps, task.lower, task.upper)
+        return State(points, state.generation + 1)
+
+    def answer(self, state, best_member):
+        return best_member
+
+    def watch(self, state):
+        return {}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_values_of_a_journal_are_not_taken_for_those_of_other_points(
+    asynchronous: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[np.ndarray] = []
+
+    def killed(x: np.ndarray) -> float:
+        if len(calls) == 20:
+            raise Killed
+        calls.append(x)
+        return float((x**2).sum())
+
+    settings: dict[str, Any] = {"method": Walk(), "max_evaluations": 36, "rng": 3, "asynchronous": asynchronous}
+    with pytest.raises(Killed):
+        every = 1e6 if asynchronous else 0.0
+        ppsde.minimize(killed, [(-1, 1)] * 2, **settings, checkpoint=path, checkpoint_every=every)
+    monkeypatch.setattr(Walk, "width", 0.3)
+    again: list[np.ndarray] = []
+
+    def noted(x: np.ndarray) -> float:
+        again.append(x)
+        return float((x**2).sum())
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = ppsde.resume(path, noted, method=Walk())
+    (words,) = [str(one.message) for one in said if "it asks for other points" in str(one.message)]
+    assert f"and {len(again) - 16} that were evaluated" in words and len(again) > 16
+    assert result.nfev == 36 and result.fun == (result.x**2).sum()
+    assert (result.population.f == (result.population.x**2).sum(axis=1)).all()

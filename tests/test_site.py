@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import ppsde
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*/*.py"))
@@ -36,6 +38,15 @@ def test_every_page_is_in_a_table_of_contents_once() -> None:
                 file = (DOCS / page).parent / name.split("<")[-1].rstrip(">")
                 listed.append(file.resolve().relative_to(DOCS).as_posix())
     assert sorted(listed) == sorted((set(pages()) - {"index"}) | WRITTEN_BY_THE_BUILD)
+
+
+WIDTH_OF_CODE = 93  # columns that fit beside both sidebars in a window of 1280 pixels
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page in ("index", "tutorial") or "howto/" in page])
+def test_code_that_newcomers_read_is_seen_whole(page: str) -> None:
+    blocks = re.findall(r"^```\w+.*?\n(.*?)^```", pages()[page], re.M | re.S)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > WIDTH_OF_CODE] == []
 
 
 def documented() -> set[str]:
@@ -115,6 +126,19 @@ def test_every_committed_picture_has_its_program_and_is_shown() -> None:
     drawn = set(runpy.run_path(str(DOCS / "pictures.py"))["PICTURES"])
     shown = {name for text in pages().values() for name in re.findall(r"\]\(pictures/([\w-]+)\.svg\)", text)}
     assert drawn == shown == {file.stem for file in (DOCS / "pictures").iterdir()}
+
+
+def test_pictures_of_the_tutorial_show_what_its_runs_find_today() -> None:
+    pytest.importorskip("matplotlib")
+    program = runpy.run_path(str(DOCS / "pictures.py"))
+    tank = program["tank_of_the_tutorial"]()
+    runs = {
+        "tutorial-landscape": ppsde.minimize(tank, [(0.3, 3), (0.3, 4), (1, 20)], rng=1),
+        "tutorial-tanks": program["run_with_plates"](tank),
+    }
+    for name, run in runs.items():
+        drawn = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert program["found"](run) in drawn, f"python docs/pictures.py {name} draws it again"
 
 
 def test_the_picture_of_the_readme_loads_nothing_and_runs_nothing() -> None:

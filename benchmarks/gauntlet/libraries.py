@@ -204,29 +204,43 @@ def _pymoo_problem_of_rows(task: Task) -> Any:
     return OfRows(n_var=len(task.low), n_obj=1, xl=np.array(task.low), xu=np.array(task.high))
 
 
+MORE = 1000.0  # nevergrad's penalty grows with the loss, and in the first half of a run it is 0 where that is negative
+
+
 def by_nevergrad(task: Task, seed: int) -> Answer:
-    """Solve a task with nevergrad's differential evolution."""
+    """Solve a task with nevergrad: its CMA where there are constraints, whose violations it is told, two-point
+    differential evolution for workers, else NGOpt, its default. Of points with constraints the best feasible one that
+    was evaluated counts, or its recommendation if there is none."""
     if task.rows:
         raise NotOffered("functions of rows")
     nevergrad = import_module("nevergrad")
     low, high = np.array(task.low), np.array(task.high)
-    variables = nevergrad.p.Array(init=(low + high) / 2).set_bounds(low, high)
+    variables = nevergrad.p.Array(init=(low + high) / 2, lower=low, upper=high)
     variables.random_state.seed(seed)
-    optimizer = nevergrad.optimizers.registry["DE"](variables, budget=task.evaluations, num_workers=task.workers)
-    violations = []
-    if task.g is not None:
-        g = task.g
-        violations.append(lambda x: np.maximum(g(x), 0.0))
-    if task.h is not None:
-        h = task.h
-        violations.append(lambda x: np.maximum(np.abs(h(x)) - TOLERANCE, 0.0))
-    more: dict[str, Any] = {"constraint_violation": violations} if violations else {}
+    name = "CMA" if any(task.counts) else "TwoPointsDE" if task.workers > 1 else "NGOpt"
+    optimizer = nevergrad.optimizers.registry[name](variables, budget=task.evaluations, num_workers=task.workers)
     if task.workers > 1:
         with ProcessPoolExecutor(task.workers) as executor:
             found = optimizer.minimize(task.f, executor=executor, batch_mode=False)
-    else:
-        found = optimizer.minimize(task.f, **more)
-    return Answer(found.value, found.loss, None, optimizer.num_tell)
+        return Answer(found.value, found.loss, None, optimizer.num_tell)
+    if not any(task.counts):
+        found = optimizer.minimize(task.f)
+        return Answer(found.value, found.loss, None, optimizer.num_tell)
+    more, best = 0.0, Answer(None)
+    for _ in range(task.evaluations):
+        point = optimizer.ask()
+        x = point.value
+        value = task.f(x)
+        if optimizer.num_tell == 0 and value < 0:
+            more = MORE
+        violations = np.array(
+            [*(task.g(x) if task.g else ()), *(abs(h) - TOLERANCE for h in (task.h(x) if task.h else ()))]
+        )
+        optimizer.tell(point, value + more, violations)
+        if (violations <= 0).all() and (best.fun is None or value < best.fun):
+            best = Answer(x, value)
+    last = optimizer.provide_recommendation().value if best.x is None else best.x
+    return Answer(last, best.fun, None, optimizer.num_tell)
 
 
 POPULATION = 50  # of pygmo
@@ -351,7 +365,7 @@ LIBRARIES = {
     "scipy": Library("scipy DE", "scipy", by_scipy),
     "slsqp": Library("scipy SLSQP, 20 starts", "scipy", by_slsqp),
     "pymoo": Library("pymoo", "pymoo", by_pymoo),
-    "nevergrad": Library("nevergrad DE", "nevergrad", by_nevergrad),
+    "nevergrad": Library("nevergrad", "nevergrad", by_nevergrad),
     "pygmo": Library("pygmo", "pygmo", by_pygmo),
     "cma": Library("cma", "cma", by_cma),
 }

@@ -63,6 +63,23 @@ def ascending(values: Array, axis: int = -1) -> Array:
     return namespace(values).lexsort((values,), axis=axis)
 
 
+def smallest(values: Array) -> Array:
+    """The smallest of the values (n,)."""
+    return values[values.argmin()] if type(values) is _NDARRAY else values.min()  # a third of the time of NumPy's min
+
+
+def at_least(number: Array, least: Array | float) -> Array:
+    """A single number, but no less than `least`; Python compares two numbers twice as fast as NumPy."""
+    xp = namespace(number)
+    return max(number, least) if xp is np else xp.maximum(number, least)
+
+
+def at_most(number: Array, most: Array | float) -> Array:
+    """A single number, but no more than `most`."""
+    xp = namespace(number)
+    return min(number, most) if xp is np else xp.minimum(number, most)
+
+
 def gather(table: Array, rows: Array) -> Array:
     """The rows (m,) of a table (n, k), as (m, k)."""
     return table.take(rows, axis=0) if type(table) is _NDARRAY else table[rows]  # NumPy's take is three times faster

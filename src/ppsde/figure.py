@@ -151,6 +151,8 @@ def _down_to_zero(axes: Any, values: np.ndarray) -> None:
         threshold = 10.0 ** np.ceil(np.log10(positive.min()))
         axes.set_yscale("symlog", linthresh=threshold)
         axes.set_ylim(bottom=-0.3 * threshold)
+    else:
+        axes.set_ylim(-0.05, 1.0)  # all are 0: a scale around it would have negative numbers
 
 
 def _shade_the_push(axes: Any, history: Mapping[str, np.ndarray]) -> None:

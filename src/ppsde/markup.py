@@ -59,3 +59,14 @@ def embedded(data: object) -> Markup:
 def listed(items: Sequence[str]) -> Markup:
     """Return items as a list."""
     return tag("ul", *(tag("li", item) for item in items))
+
+
+def own_table(rows: Sequence[Markup], heads: Sequence[Markup] = ()) -> Markup:
+    """Return a table that stands at the left, for notebooks: its style is its own, since those around it differ."""
+    head = (tag("thead", tag("tr", *heads)),) if heads else ()
+    return tag("table", *head, tag("tbody", *rows), style="margin:.3em 0")
+
+
+def own_cell(text: str, kind: str = "td", align: str = "left", colour: str = "inherit") -> Markup:
+    """Return a cell of such a table, with room between it and its neighbours."""
+    return tag(kind, text, style=f"text-align:{align};padding:.1em .6em;color:{colour}")

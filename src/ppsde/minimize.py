@@ -17,6 +17,7 @@ from .checkpoints.checkpoint import Checkpoint, CheckpointWarning
 from .checkpoints.state_file import CheckpointError, naming
 from .checks import takes_seed
 from .engines.drive import drive
+from .engines.ending import Ending
 from .engines.run import Run
 from .engines.searches import Searches
 from .evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs
@@ -167,6 +168,9 @@ def minimize(
     In the main thread, Ctrl-C and SIGTERM end the run after the current evaluation, with the best point so far and the
     message 'interrupted'; evaluations in other processes are abandoned. A second signal raises KeyboardInterrupt.
 
+    Any exception that passes out of a run which has found something, such as one of the callback, has the result so far
+    as its attribute `result`.
+
     Examples
     --------
     >>> result = minimize(lambda x: (x[0] ** 2 + x[1] ** 2, [1 - x[0] - x[1]], []), [(-5, 5), (-5, 5)],
@@ -273,6 +277,12 @@ def resume(
     CheckpointError
         If the file is damaged, belongs to another problem, or is in use by another process.
 
+    Warns
+    -----
+    CheckpointWarning
+        If the function has changed, or if the method has changed since another version made the file: the run then
+        begins again with its points, its best point and the evaluations that are left.
+
     Examples
     --------
     >>> import tempfile, ppsde
@@ -334,34 +344,39 @@ def _search(
 ) -> Result:
     """Drive the run on the host engine, with display and callback if wanted, and return the result."""
     from .progress import display
-    from .result import Result
+    from .result import Result, keep_with
 
     problem, units = request.searched, request.problem.units
-    try:
-        with display(request.title, run, progress, units.sign) as show:
 
-            def after_generation() -> bool:
-                show()
-                stop = False if callback is None else callback(Result.so_far(run, units))
-                return isinstance(stop, bool | np.bool_) and bool(stop)  # anything else is not an answer
-
-            ending = drive(
-                run,
-                problem,
-                request.limits,
-                workers=workers,
-                after_generation=after_generation if progress or callback is not None else None,
-                checkpoint=checkpoint,
-                earlier=earlier,
-                failures=failures or (),
-                interruptible=True,
-            )
-    except EvaluationError as error:
-        error.result = Result.of(error.ending, units, request.problem)
+    def on_error(error: BaseException, ending: Ending) -> None:
+        result = Result.of(ending, units, request.problem)
+        keep_with(error, result)
+        if not isinstance(error, EvaluationError):
+            return
+        error.result = result  # also where nothing was found
         if units.variables is not None and error.x is not None and error.failure is not None:
             error.x = units.x(error.x)
             error.args = (f"the evaluation at {_shown(error.x)} failed: {error.failure}",)
-        raise
+
+    with display(request.title, run, progress, units.sign) as show:
+
+        def after_generation() -> bool:
+            show()
+            stop = False if callback is None else callback(Result.so_far(run, units))
+            return isinstance(stop, bool | np.bool_) and bool(stop)  # anything else is not an answer
+
+        ending = drive(
+            run,
+            problem,
+            request.limits,
+            workers=workers,
+            after_generation=after_generation if progress or callback is not None else None,
+            checkpoint=checkpoint,
+            earlier=earlier,
+            failures=failures or (),
+            interruptible=True,
+            on_error=on_error,
+        )
     return Result.of(ending, units, request.problem)
 
 

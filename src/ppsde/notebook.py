@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .figure import FEASIBLE, INFEASIBLE, sketch
-from .markup import Markup, tag
+from .markup import Markup, own_cell, own_table, tag
 from .progress import times
 
 SHOWN = 12  # variables, and constraints, at most
+# Words in the colours of the figures, as they can be read on white and on dark pages.
+IN_WORDS = {FEASIBLE: "light-dark(#0072b2,#6cc0f0)", INFEASIBLE: "light-dark(#b34700,#ffa15c)"}
 
 
 def result_html(result: Any) -> str:
@@ -22,17 +24,31 @@ def result_html(result: Any) -> str:
         ("objective", f"{result.fun:.10g}"),
         ("violation", f"{result.violation:.4g}"),
         ("x", _point(result.x)),
+        *([("variables", named)] if (named := by_name(result.get("variables"))) else []),
         ("evaluations", f"{result.nfev:,} in {result.nit:,} generations{failed}"),
     ]
     if result.get("seconds") is not None:
         facts.append(("time", times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)))
     return tag(
         "div",
-        tag("div", tag("b", verdict, style=f"color:{colour}"), f": {result.message}"),
-        tag("table", tag("tbody", *(tag("tr", _cell(name, "th"), _cell(value)) for name, value in facts))),
+        tag("div", tag("b", verdict, style=f"color:{IN_WORDS[colour]}"), f": {result.message}"),
+        own_table([tag("tr", own_cell(name, "th"), own_cell(value)) for name, value in facts]),
         _constraints(result.get("constraints", ())),
         sketch(result.get("history", {})),
     )
+
+
+def by_name(variables: Mapping[str, Any] | None) -> str:
+    """Return variables that have names of their own as text; nothing if they have none, or are many.
+
+    Examples
+    --------
+    >>> by_name({"width": 26.1931422, "layers": 3, "steel": "S355"}), by_name({"x[0]": 1.0}), by_name(None)
+    ('width 26.193142, layers 3, steel S355', '', '')
+    """
+    if not variables or len(variables) > SHOWN or "x[0]" in variables:
+        return ""
+    return ", ".join(f"{k} {v:.8g}" if isinstance(v, float) else f"{k} {v}" for k, v in variables.items())
 
 
 def optimizer_html(state: str, result: Any | None) -> str:
@@ -47,15 +63,14 @@ def batch_html(batch: Any) -> str:
     colour = FEASIBLE if feasible == runs else INFEASIBLE
     heads = ("", "run", "objective", "violation", "evaluations")
     rows = [
-        tag("tr", *(_cell(text) for text in (name, f"{k}", f"{batch.f[k]:.10g}", f"{batch.violation[k]:.4g}",
-                                             f"{batch.evaluations[k]:,}")))
+        tag("tr", *_row(name, f"{k}", f"{batch.f[k]:.10g}", f"{batch.violation[k]:.4g}", f"{batch.evaluations[k]:,}"))
         for name, k in (("best", order[0]), ("middle", order[(runs - 1) // 2]), ("worst", order[-1]))
-    ]  # fmt: skip
+    ]
     return tag(
         "div",
-        tag("b", f"{feasible} of {runs} runs feasible", style=f"color:{colour}"),
+        tag("b", f"{feasible} of {runs} runs feasible", style=f"color:{IN_WORDS[colour]}"),
         f" on {batch.problem.name}",
-        tag("table", tag("thead", tag("tr", *(_cell(head, "th") for head in heads))), tag("tbody", *rows)),
+        own_table(rows, _row(*heads, kind="th")),
         sketch({name: column[order[0]] for name, column in batch.record.items()}),
     )
 
@@ -69,10 +84,7 @@ def _constraints(reports: Sequence[Any]) -> Markup:
     rows = [
         tag(
             "tr",
-            _cell(report.name, "th"),
-            _cell(f"{report.value:.6g}"),
-            _cell(f"{report.slack:.4g}"),
-            _cell(f"{report.violation:.4g}"),
+            *_row(report.name, f"{report.value:.6g}", f"{report.slack:.4g}", f"{report.violation:.4g}"),
             _state(report),
         )
         for report in order[:SHOWN]
@@ -80,19 +92,19 @@ def _constraints(reports: Sequence[Any]) -> Markup:
     more = len(order) - SHOWN
     return tag(
         "div",
-        tag("table", tag("thead", tag("tr", *(_cell(head, "th") for head in heads))), tag("tbody", *rows)),
+        own_table(rows, _row(*heads, kind="th")),
         tag("div", f"and {more} more constraints") if more > 0 else Markup(),
     )
 
 
 def _state(report: Any) -> Markup:
     if report.violation > 0:
-        return tag("td", "violated", style=f"color:{INFEASIBLE}")
-    return tag("td", "active" if report.active else "")
+        return own_cell("violated", colour=IN_WORDS[INFEASIBLE])
+    return own_cell("active" if report.active else "")
 
 
-def _cell(text: str, kind: str = "td") -> Markup:
-    return tag(kind, text, style="text-align:left")
+def _row(name: str, *numbers: str, kind: str = "td") -> list[Markup]:
+    return [own_cell(name, "th"), *(own_cell(number, kind, "right") for number in numbers)]
 
 
 def _point(x: np.ndarray) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 _KIND = "optimizer"  # written into the files of `save`
+_NOTHING_TOLD = np.empty((0, 2), np.uint64)  # in files of 0.1, in which `tell` had no x
 
 
 class Optimizer:
@@ -273,7 +274,7 @@ class Optimizer:
             searches = restored_searches(content, found.arrays, method, options)
             if searches.best is not None and searches.counts != tuple(counts):
                 raise CheckpointError(f"its points do not have {counts[0]} inequalities and {counts[1]} equalities")
-            told = found.arrays.get("told")
+            told = found.arrays.get("told", _NOTHING_TOLD if "searches" not in content else None)
             if told is None or told.dtype != np.uint64 or told.ndim != 2 or told.shape[1] != 2:
                 raise CheckpointError("it must contain the digests of the points that were told")
         optimizer = cls.__new__(cls)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import HUGE, Array, gather, mended, namespace, order
+from .arrays import HUGE, Array, gather, mended, namespace, order, smallest
 from .checks import number, shortened
 
 Keys = tuple[Array, Array]  # (n,) each: points are compared by the first, and by the second where the first are equal
@@ -121,7 +121,7 @@ class Population:
         """The points of these rows: indices, a slice, or a mask (n,)."""
         if isinstance(rows, slice):
             return Population(self.x[rows], self.f[rows], self.violation[rows], self.g[rows], self.h[rows])
-        if type(rows) is np.ndarray and rows.dtype == bool:
+        if type(rows) is np.ndarray and rows.dtype.kind == "b":
             rows = np.flatnonzero(rows)
         x, g, h = gather(self.x, rows), gather(self.g, rows), gather(self.h, rows)
         return Population(x, self.f[rows], self.violation[rows], g, h)
@@ -133,7 +133,7 @@ class Population:
     def best(self) -> Array:
         """The row of the best point."""
         xp = namespace(self.f)
-        least = self.violation == self.violation.min()
+        least = self.violation == smallest(self.violation)
         return xp.where(least, xp.minimum(self.f, HUGE), np.inf).argmin()  # +inf is an objective too, as bad as HUGE
 
 
@@ -142,9 +142,14 @@ def evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Popul
 
     +inf is the worst objective, yet a value. Failures are -inf, NaN, infinite constraints, and violations whose sum is.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return quietly_evaluated(x, f, g, h, tolerance)
+
+
+def quietly_evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) -> Population:
+    """The same, called where NumPy gives no warnings: a sum that overflows is infinite, and no violation."""
     xp = namespace(x)
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows is infinite, and no violation
-        violation = search_violation(g, h, tolerance)
+    violation = search_violation(g, h, tolerance)
     summed = (f > -np.inf) & (violation < np.inf)  # both false for NaN
     bottomless = g == -np.inf  # the only non-finite constraint that the sum does not show
     sound = mended(bottomless, lambda: summed & ~bottomless.any(axis=1), summed)

@@ -13,7 +13,7 @@ from .arrays import Array
 from .checks import check_int
 from .constraints import Combined, Constraint, as_list, constraints_of
 from .lookup import did_you_mean
-from .markup import Markup, tag
+from .markup import Markup, own_cell, own_table, tag
 from .population import TOLERANCE, Population, checked_tolerance
 from .returned import FGH as FGH
 from .returned import ByName, check_names, parts_of, point_values, reals, row_values
@@ -209,9 +209,9 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """Return the problem as HTML, for notebooks: what it has, and the bounds of the first variables."""
-        heads = [tag("th", text, style="text-align:right") for text in ("variable", "lower", "upper")]
+        heads = [own_cell("variable", "th"), *(own_cell(text, "th", "right") for text in ("lower", "upper"))]
         rows = [
-            tag("tr", *(tag("td", text, style="text-align:right") for text in (name, f"{low:g}", f"{high:g}")))
+            tag("tr", own_cell(name, "th"), *(own_cell(f"{bound:g}", align="right") for bound in (low, high)))
             for name, low, high in zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
         ]
         more = len(rows) - SHOWN_VARIABLES
@@ -219,7 +219,7 @@ class Problem:
             "div",
             tag("b", str(self.name)),
             f": {', '.join(self._facts())}",
-            tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows[:SHOWN_VARIABLES])),
+            own_table(rows[:SHOWN_VARIABLES], heads),
             tag("div", f"and {more} more variables") if more > 0 else Markup(),
         )
 

@@ -180,7 +180,7 @@ class Lines:
 
     def draw(self, status: Status) -> None:
         """Print the status as a line."""
-        if status.evaluations:  # there is nothing to show before the first values
+        if status.evaluations or "waiting" in dict(status.facts):  # else there is nothing to show yet
             self._stream.write(text_of(status) + "\n")
             self._stream.flush()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -14,13 +15,14 @@ from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
 from .engines.searches import Searches
 from .evaluation.values import Failure
-from .notebook import result_html
+from .notebook import by_name, result_html
 from .population import Population
 from .problem import Problem, Units
 from .progress import times
 
 CONSTRAINTS_SHOWN = 8  # when a result is printed
 REASONS_SHOWN = 3
+KEPT = "what the search had found until then is in `result`, an attribute of this exception"
 
 
 class Result(OptimizeResult):
@@ -63,6 +65,7 @@ class Result(OptimizeResult):
             f"  violation    {self.violation:.4g}",
             *_about_constraints(self.get("constraints", [])),
             f"  x            {x}",
+            *([f"  variables    {named}"] if (named := by_name(self.get("variables"))) else []),
             f"  evaluations  {self.nfev:,} in {self.nit:,} generations"
             + f", {self.n_failed:,} failed" * (self.n_failed > 0),
             *_about_failures(self.get("failures", [])),
@@ -248,3 +251,17 @@ def _about_failures(failures: Sequence[Failure]) -> list[str]:
     lines = [f"    failed     {count:,} x {reason[:80]}" for reason, count in reasons.most_common(REASONS_SHOWN)]
     more = [f"    ...        and {len(reasons) - REASONS_SHOWN} other reasons"] if len(reasons) > REASONS_SHOWN else []
     return lines + more
+
+
+def keep_with(error: BaseException, result: OptimizeResult) -> None:
+    """Let an exception that passes out of a search have the result so far as its `result`, with a note that says so.
+
+    An attribute of that name which is the exception's own stays. After a run inside another one it is the outer's.
+    """
+    again = KEPT in getattr(error, "__notes__", ())
+    if np.isnan(result.x).any() or (getattr(error, "result", None) is not None and not again):
+        return
+    with suppress(Exception):  # an exception may forbid it
+        error.result = result  # type: ignore[attr-defined]
+        if not again:
+            error.add_note(KEPT)

@@ -12,6 +12,7 @@ from .checks import shortened
 from .lookup import did_you_mean
 
 FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
+PLAIN = frozenset((np.ndarray, list, tuple, type(None)))  # types of constraints without names
 
 
 class MalformedValue(ValueError):
@@ -73,12 +74,17 @@ def _in_order(part: Any) -> Any:
     """Return constraints as an array; those of a mapping in the order of their names."""
     if part is None:
         return ()
-    if isinstance(part, np.ndarray) or not isinstance(part, Mapping):
+    if not _is_mapping(part):
         return part
     columns = [part[name] for name in sorted(part)]
     if not columns:
         return ()
     return namespace(columns[0]).stack(columns, axis=-1)
+
+
+def _is_mapping(part: Any) -> bool:
+    """Return whether constraints are a mapping; of most others the type alone says that they are not."""
+    return type(part) not in PLAIN and isinstance(part, Mapping)
 
 
 class ByName:
@@ -117,7 +123,7 @@ class ByName:
         if not isinstance(value, tuple) or len(value) != 3:
             return value
         f, g, h = value
-        if not (isinstance(g, Mapping) or isinstance(h, Mapping)):
+        if not (_is_mapping(g) or _is_mapping(h)):
             return value
         for part, word in ((g, "g"), (h, "h")):
             if not (part is None or isinstance(part, Mapping) or np.size(part) == 0):
@@ -184,6 +190,8 @@ def _large_integers(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _columns(value: Any, n: int, name: str) -> np.ndarray:
+    if type(value) is tuple and not value:
+        return np.empty((n, 0))
     array = reals(value, name)
     if array.ndim == 2 and array.shape[0] == n:
         return array

@@ -306,11 +306,17 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
         # Compiled once for all generations; without `jit`, JAX would compile each operation by itself.
         @jax.jit
         def start(draws: list[Any]) -> Any:
-            return as_tree(_end(algorithm.start(jax_task, Tape(draws, jnp.asarray)), equalities))
+            return typed(_end(algorithm.start(jax_task, Tape(draws, jnp.asarray)), equalities))
 
         @jax.jit
         def generation(state: Any, draws: list[Any]) -> Any:
-            return as_tree(_end(algorithm.generation(state, jax_task, Tape(draws, jnp.asarray)), equalities))
+            return typed(_end(algorithm.generation(state, jax_task, Tape(draws, jnp.asarray)), equalities))
+
+        def typed(state: Any) -> Any:
+            """As the compiled engine keeps it: with weak types, as of numbers in a start, JAX would compile twice."""
+            return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype), as_tree(state))
+
+        converged = jax.jit(algorithm.converged) if isinstance(algorithm, Converging) else None
 
         tape = Tape.record(NumpyStream(3, 0, 0))
         state = _end(algorithm.start(task, tape), equalities)
@@ -318,12 +324,12 @@ def check_numpy_and_jax_agree_step_by_step(algorithm: Algorithm) -> None:
         _assert_agree(traced, state, "generation 0")
         for k in range(1, GENERATIONS + 1):
             tape = Tape.record(NumpyStream(3, 0, k))
-            before = jax.tree.map(jnp.asarray, as_tree(state)) if small else traced
+            before = typed(state) if small else traced
             state = _end(algorithm.generation(state, task, tape), equalities)
             traced = generation(before, tape.draws)
             _assert_agree(traced, state, f"generation {k}")
-            if isinstance(algorithm, Converging):
-                for answer in (algorithm.converged(state), jax.jit(algorithm.converged)(traced)):
+            if isinstance(algorithm, Converging) and converged is not None:
+                for answer in (algorithm.converged(state), converged(traced)):
                     assert np.asarray(answer).dtype == bool and np.shape(answer) == (), "converged is not a single bool"
 
 

@@ -1,4 +1,4 @@
-"""A clock that jumps, and a home that cannot be written to."""
+"""A clock that jumps, a home that cannot be written to, and the kernel of a notebook."""
 
 from __future__ import annotations
 
@@ -76,3 +76,57 @@ def test_a_home_that_cannot_be_written_to_changes_nothing(home: str, tmp_path: P
         assert done.returncode == 0, done.stderr
         said.append(done.stdout)
     assert said[0] == said[1] != ""
+
+
+# Cells of a notebook, and what each prints.
+CELLS = {
+    """import os, signal, subprocess
+import ppsde
+BOX = [(-1, 1)] * 2
+common = {"max_evaluations": 150, "rng": 2, "method": "jde"}
+def plain(x):
+    return float((x**2).sum())
+alone, two = (ppsde.minimize(plain, BOX, **common, workers=workers) for workers in (1, 2))
+print((alone.x == two.x).all(), two.nfev)""": "True 150",
+    """def dies(x):
+    return os._exit(3) if x[0] < -0.6 else plain(x)
+result = ppsde.minimize(dies, BOX, **common, workers=2)
+print(result.success, {failure.status for failure in result.failures})""": "True {'crashed'}",
+    """def forks(x):
+    if x[0] < -0.6 and os.fork() == 0:
+        os.execvp("no-such-solver", ["no-such-solver"])
+    return plain(x)
+result = ppsde.minimize(forks, BOX, **common, workers=2, eval_timeout=20)
+print(result.success, result.fun == plain(result.x))""": "True True",
+    """calls = []
+def interrupted(x):
+    calls.append(x)
+    if len(calls) == 60:
+        os.kill(os.getpid(), signal.SIGINT)
+    return plain(x)
+result = ppsde.minimize(interrupted, BOX, **common)
+print(result.message, result.n_calls)""": "interrupted 60",
+    """def stops(x):
+    if len(calls) == 120:
+        raise GeneratorExit
+    return interrupted(x)
+try:
+    ppsde.minimize(stops, BOX, **common)
+except GeneratorExit as error:
+    print(error.result.n_calls)""": "61",
+    """left = subprocess.run(["pgrep", "-P", str(os.getpid())], capture_output=True, text=True).stdout.split()
+print(left)""": "[]",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LINUX, reason="processes as Linux shows them")
+@pytest.mark.filterwarnings("default")  # of the libraries that run the notebook
+def test_attacks_in_the_kernel_of_a_notebook_are_survived() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in CELLS])
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    printed = ["".join(output.get("text", "") for output in cell.outputs).strip() for cell in notebook.cells]
+    assert printed == list(CELLS.values())

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.chromium import launched
 from reports.hostile import STRINGS
 from reports.made_up import a_job, a_large_store, a_store
 
@@ -23,19 +23,10 @@ from ppsde.reports.serving import served
 
 pytestmark = pytest.mark.browser
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium", allow_module_level=True)
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if as_root else [])
-        yield found
-        found.close()
+    yield from launched()
 
 
 class Opened:

@@ -7,7 +7,6 @@ also need axe-core: `npm install axe-core` in the root, or its axe.min.js in the
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +15,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from browser.chromium import launched
 
 pytestmark = pytest.mark.browser
 
@@ -24,27 +24,38 @@ SITE = ROOT / "docs" / "_build" / "html"
 AXE = Path(os.environ.get("PPSDE_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
 PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html") if "_static" not in p.parts)
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium", allow_module_level=True)
 if not PAGES:
     pytest.skip("the site is not built", allow_module_level=True)
 
 # Tasks of the first hour: the words that one may type into the search, and the guide that each must find.
 TASKS = {
-    "a simulator that hangs": ("howto/simulators", "simulator timeout", "simulation in parallel", "workers", "nan"),
+    "a simulator that hangs": (
+        "howto/simulators",
+        "simulator timeout",
+        "simulation in parallel",
+        "workers",
+        "nan",
+        "n_jobs",
+        "nan objective",
+    ),
     "going on after Ctrl-C": ("howto/resume", "resume checkpoint", "checkpoint", "interrupt", "continue run"),
-    "integers and logarithms": ("howto/variables", "integers logarithms", "mixed integer", "discrete", "log scale"),
+    "integers and logarithms": (
+        "howto/variables",
+        "integers logarithms",
+        "mixed integer",
+        "discrete",
+        "log scale",
+        "binary variable",
+    ),
     "equalities and linear constraints": ("howto/constraints", "LinearConstraint equality", "scipy constraints"),
     "JAX": ("howto/jax", "jax gpu", "cuda", "compile"),
     "a notebook": ("notebooks", "notebook", "jupyter"),
-    "asynchronous ask and tell": ("howto/ask-and-tell", "ask tell asynchronously", "own loop"),
-    "known points": ("howto/known-points", "known points x0", "x0", "initial guess", "warm start"),
+    "asynchronous ask and tell": ("howto/ask-and-tell", "ask tell asynchronously", "own loop", "batch of points"),
+    "known points": ("howto/known-points", "known points x0", "x0", "initial guess", "warm start", "previous results"),
     "no bounds": ("howto/variables", "open bounds", "unbounded", "infinite bounds"),
-    "200 evaluations": ("howto/small-budgets", "few evaluations", "small budget", "expensive simulation"),
-    "stopping early": ("howto/stopping", "stop early", "time limit", "callback", "target value"),
-    "maximising with arguments": ("howto/objective", "maximise arguments", "maximize", "extra arguments"),
+    "200 evaluations": ("howto/small-budgets", "few evaluations", "small budget", "expensive simulation", "surrogate"),
+    "stopping early": ("howto/stopping", "stop early", "time limit", "callback", "stagnation", "max time"),
+    "maximising with arguments": ("howto/objective", "maximise arguments", "maximize", "extra parameters"),
     "a cluster": ("clusters", "cluster slurm", "dask"),
     "an own algorithm": ("extending", "own algorithm"),
 }
@@ -68,11 +79,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if as_root else [])
-        yield found
-        found.close()
+    yield from launched()
 
 
 @pytest.fixture
@@ -141,7 +148,10 @@ def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "name",
-    ["index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html", "howto/simulators.html"],
+    [
+        *("index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html"),
+        *("howto/simulators.html", "gallery/designs/welded_beam.html"),
+    ],
 )
 def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, shape: str) -> None:
     width, height, scheme = SHAPES[shape]

@@ -66,7 +66,9 @@ class Host:
         self.address = f"tcp://127.0.0.1:{self._port}"
         self._file, self.workers, self._gpus = folder / "host_of_cluster.py", workers, gpus
         self._file.write_text(HOST)
-        self._environment = {**os.environ, **environment}
+        # Workers are forked from one process that has imported Dask: a new one is there at once.
+        forked = {"DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver"}
+        self._environment = {**os.environ, **forked, **environment}
         self.start()
 
     def start(self) -> None:
@@ -89,11 +91,14 @@ class Host:
         self._process.wait()
 
     def pids(self) -> list[int]:
-        """The processes of the workers that have begun to work."""
+        """The processes of the workers that would be started again: Dask gives up one that dies while it is started."""
         from distributed import Client
 
+        def state(dask_worker: Any) -> tuple[str, int]:
+            return dask_worker.status.name, dask_worker.pid
+
         with suppress(OSError, TimeoutError), Client(self.address, set_as_default=False, timeout=5) as client:
-            return sorted(client.run(os.getpid).values())
+            return sorted(pid for status, pid in client.run(state, nanny=True).values() if status == "running")
         return []
 
 
@@ -128,14 +133,16 @@ def disturbed(folder: Path, host: Host, runs: int, kills: dict[str, int], seed: 
     chance.shuffle(deeds)
     moments = sorted(chance.uniform(0.03, 0.85) * 2 * runs for _ in deeds)
     seen: dict[str, Any] = {"rows at each kill": [], "clients": 1, "workers killed": 0}
+    dead: list[int] = []  # workers that were killed; Dask may not have noticed it yet
     began = time.monotonic()
     argv = (*quiet, "--store", store, "--dask", host.address)
     client = command(*argv)
 
     def kill_a_worker() -> None:
-        while not (pids := host.pids()):
+        while not (pids := [pid for pid in host.pids() if pid not in dead]):
             assert client.poll() is None, client.communicate()
-        os.kill(chance.choice(pids), signal.SIGKILL)
+        dead.append(chance.choice(pids))
+        os.kill(dead[-1], signal.SIGKILL)
         seen["workers killed"] += 1
 
     def kill_the_client() -> None:

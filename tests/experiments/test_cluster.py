@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -9,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiments.clusters import Host, a_cluster, disturbed, rows_in
+from experiments.clusters import SLEEPY, Host, a_cluster, disturbed, rows_in
 from experiments.studies import LINUX, command, contents
 from processes import alive, all_gone, marked
 
 from ppsde.experiments import Plan, Store, run
+from ppsde.experiments.cluster import Cluster, DaskWorker
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -164,17 +167,134 @@ def test_a_scheduler_that_is_gone_is_named_and_nothing_finished_is_lost(tmp_path
 
 
 @pytest.mark.slow
+def test_a_result_that_is_lost_with_its_worker_is_waited_for_without_haste(host: Host) -> None:
+    from distributed import Client
+
+    with Client(host.address, set_as_default=False) as client:
+        cluster = Cluster(client, 1, gpu=False)
+        future = client.submit(list, [({"kind": "something"}, [])], pure=False)
+        future.result()
+        future._state.lose()  # as Dask does when the worker that has it dies
+        cluster._in_flight[future.key] = future, DaskWorker(cluster._events, "host")
+        cluster._events.put(future)
+        began = time.process_time()
+        time.sleep(2.0)
+        spent = time.process_time() - began
+        assert cluster.messages.empty()
+        future._state.finish()
+        assert cluster.messages.get(timeout=60)[1] == {"kind": "something"}
+        cluster.close()
+    assert spent < 0.5
+
+
+@pytest.mark.slow
+def test_workers_that_come_and_go_with_the_work_change_no_row(tmp_path: Path) -> None:
+    """A cluster without workers, which starts one or two when there are jobs, and ends them afterwards."""
+    from distributed import Client, LocalCluster
+
+    (tmp_path / "sleepy.py").write_text(SLEEPY)
+    plan = Plan(["jde", "pps-de"], problems=["sleepy.py:problem"], folder=tmp_path, **{**SMALL, "runs": 6})
+    assert run(plan, tmp_path / "alone.db", workers=2).done == 12
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        cluster.adapt(minimum=0, maximum=2, interval="100ms", wait_count=2)
+        assert client.nthreads() == {}
+        summary = run(plan, tmp_path / "study.db", dask=client)
+        while client.nthreads():  # one that is kept would be no adaptive cluster
+            time.sleep(0.1)
+    assert (summary.done, summary.failed) == (12, 0)
+    assert contents(tmp_path / "study.db") == contents(tmp_path / "alone.db")
+
+
+@pytest.mark.slow
 def test_gpu_jobs_wait_for_a_worker_with_a_gpu(tmp_path: Path) -> None:
     jax = pytest.importorskip("jax")
     if jax.default_backend() == "gpu":
         pytest.skip("for machines without one")
-    plan = Plan(["jde"], suite="cec2017", problems=["C05"], dimensions=[3], runs=1, budget=60, device="gpu")
     with (
         a_cluster(tmp_path, workers=1, gpus=1) as host,
         pytest.raises(ValueError, match="there is no device 'gpu' here"),
     ):
-        run(plan, tmp_path / "study.db", dask=host.address)
+        run(Plan(**ON_A_GPU), tmp_path / "study.db", dask=host.address)
     assert rows_in(tmp_path / "study.db") == 0
+
+
+ON_A_GPU: dict[str, Any] = {
+    "algorithms": ["jde"],
+    "suite": "cec2006",
+    "problems": ["g06"],
+    "runs": 75,  # three requests of 25
+    "budget": 60,
+    "device": "gpu",
+}
+# JAX takes the CPU for a GPU, in the workers whose environment says so.
+PRETENDED = """
+import os
+
+if "PRETENDED_GPU" in os.environ:
+    import jax
+
+    found = jax.devices
+    jax.devices = lambda kind=None: found("cpu" if kind == "gpu" else kind)
+"""
+
+
+def begun_and_ended(dask_worker: Any) -> list[int]:
+    """How many tasks of a study a Dask worker was doing at a time, whenever that changed."""
+    busy, counts = set(), []
+    for key, before, *after in [entry[:4] for entry in dask_worker.state.log if str(entry[0]).startswith("ppsde-")]:
+        if "executing" in after and before != "executing":
+            busy.add(key)
+        elif before == "executing":
+            busy.discard(key)
+        counts.append(len(busy))
+    return counts
+
+
+@pytest.mark.slow
+def test_gpu_jobs_go_to_workers_with_a_gpu_one_request_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jax")
+    from distributed import Client, Nanny, Scheduler, SpecCluster
+
+    (tmp_path / "sitecustomize.py").write_text(PRETENDED)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    workers = {
+        name: {"cls": Nanny, "options": {"nthreads": 2, "resources": resources, "env": environment}}
+        for name, resources, environment in (
+            ("plain", {}, {}),
+            ("device", {"GPU": 1}, {"PRETENDED_GPU": "1"}),
+        )
+    }
+    scheduler = {"cls": Scheduler, "options": {"dashboard_address": ":0"}}
+    with (
+        SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        summary = run(Plan(**ON_A_GPU), tmp_path / "study.db", dask=client)
+        names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
+        counts = {names[address]: found for address, found in client.run(begun_and_ended).items()}
+    assert (summary.done, summary.failed) == (75, 0)
+    assert counts["plain"] == [] and max(counts["device"]) == 1 and counts["device"].count(1) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "words"), [(0, "for Dask workers"), (1, "for Dask workers with the resource GPU")])
+def test_the_display_says_which_workers_a_study_waits_for(workers: int, words: str, tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    script = f"from ppsde.experiments import Plan, run\nrun(Plan(**{ON_A_GPU}), 'study.db', progress=True, dask="
+    with a_cluster(tmp_path, workers=workers) as host:
+        client = subprocess.Popen(
+            [sys.executable, "-c", f"{script}{host.address!r})"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        assert client.stderr is not None
+        line = client.stderr.readline()
+        client.send_signal(signal.SIGINT)
+        client.communicate(timeout=60)
+    assert line.rstrip().endswith(f"waiting {words}")
 
 
 @pytest.mark.parametrize(

@@ -517,6 +517,26 @@ def test_a_correction_after_a_jump_makes_no_wall() -> None:
     assert walls.tolist() == [False, True, False, False, False, False] and 99.9 < end.upper[1] < 100
 
 
+@pytest.mark.parametrize("jumped", [False, True])
+def test_a_trial_that_disappoints_by_curvature_is_corrected_and_makes_no_wall(jumped: bool) -> None:
+    """Powell's example: from a point of the circle, the move along it raises the objective and leaves the circle."""
+
+    def fun(x: Any) -> Any:
+        circle = x[0] ** 2 + x[1] ** 2 - 1
+        return 2 * circle - x[0], [], [circle]
+
+    task = Task(np.full(2, -2.0), np.full(2, 2.0), 100, tolerance=1e-6)
+    search = begun(fun, [np.cos(0.4), np.sin(0.4)], task)
+    search = replace(search, radius=np.asarray(0.05), jumped=np.asarray(jumped))
+    after, asks = stepped(search, fun, task)
+    assert after.correcting and after.fall < 0.1 * after.predicted and after.point.x.tolist() == search.point.x.tolist()
+    assert [int(ask.wanted.sum()) for ask in asks] == [2, 1], "no single variables are tried"
+    corrected, asks = stepped(after, fun, task)
+    assert [int(ask.wanted.sum()) for ask in asks] == [0, 1] and not corrected.correcting
+    trials = [abs(fun(point.x[0])[2][0]) for point in (after.tried, corrected.tried)]
+    assert trials[1] < 0.3 * trials[0] and corrected.point.x.tolist() == corrected.tried.x.tolist()
+
+
 # Points without values
 
 

@@ -103,7 +103,7 @@ def test_the_last_two_plans_of_a_store_are_versions_where_they_disagree(
         store.add_entries(other.database.rows("SELECT entry FROM entries WHERE number = ?", n)[0][0] for n in rows)
     text = output_of(capsys, str(path))
     assert "a in study.db before, a in study.db after: 0 better, 2 worse" in text
-    assert "The budgets differ on C01 (20,000 and 10,000), C02 (20,000 and 10,000)." in text
+    assert "The budgets differ, 20,000 and 10,000: C01, C02." in text
     assert "2 better" in output_of(capsys, str(path), "--plans", "2", "1")
 
 

@@ -13,6 +13,7 @@ from reports.made_up import a_job, a_store, entries_of
 from ppsde.experiments import Store
 from ppsde.experiments.store import CellStatus, StudyStatus, new_store
 from ppsde.reports import Findings, Study, find, gather
+from ppsde.reports.findings import reasons_of
 from ppsde.reports.study import StudyProblem
 from ppsde.stats import Outcomes, Records
 
@@ -61,10 +62,16 @@ def test_missing_and_failed_runs_are_told_and_left_out_of_no_count(tmp_path: Pat
     assert findings.caveats == [
         "Not run: 3 of 24 runs are missing: b on C02, D=10 (3).",
         "3 of 21 finished runs failed; they count as worse than any other.",
-        "Failed 3 times (a; C03, D=10): no luck",
+        "Failed 3 times (a; C03): no luck",
         "Left out of ranks and tests, since not every algorithm has a run there: C02.",
     ]
     assert findings.summaries["C03"]["a"].n_failed == 3 and "b" not in findings.summaries["C02"]
+
+
+def test_what_failed_is_listed_in_the_order_of_the_study(tmp_path: Path) -> None:
+    failing = {(name, problem): "no luck" for name in ("b", "a") for problem in ("C03", "C01")}
+    study, _ = found(tmp_path, ["a", "b", "c"], PROBLEMS[:4], 2, failing=failing)
+    assert [(one.runs, one.algorithms, one.problems) for one in reasons_of(study)] == [(8, ["a", "b"], ["C01", "C03"])]
 
 
 def test_an_algorithm_whose_runs_all_failed_is_not_ranked_and_the_reason_is_told_once(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_verdict_comes_first(text: str) -> None:
     order += ['id="problems"', 'id="state"', 'id="provenance"']
     places = [body.index(part) for part in order]
     assert places == sorted(places)
-    assert "4 of 36 finished runs failed" in text and "Failed 4 times (b; C02, D=10): no &lt;luck&gt;" in text
+    assert "4 of 36 finished runs failed" in text and "Failed 4 times (b; C02): no &lt;luck&gt;" in text
     assert "<h1>3 algorithms on 3 problems of cec2017</h1>" in text and "finished 2001-09-09 01:46 UTC" in text
 
 

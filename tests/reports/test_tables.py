@@ -73,6 +73,11 @@ def test_nothing_is_a_command_in_tex() -> None:
     assert text.splitlines()[11:14] == [r"$1.5$ \\", r"-- \\", r"yes \\"]
 
 
+def test_long_words_are_broken_into_lines_in_tex() -> None:
+    text = as_tex(ReportTable("t", ["a", "n", "why"], [["x", 3, "word " * 9]]), "t")
+    assert r"\begin{tabular}{lrp{.3\linewidth}}" in text
+
+
 @pytest.mark.parametrize("label", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-1+1", "\t=1", "\r=1"])
 def test_no_label_is_a_formula_in_a_spreadsheet(label: str) -> None:
     table = ReportTable("t", ["problem", label], [[label, -1.5], ["-", 2]])

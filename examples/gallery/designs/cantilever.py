@@ -30,5 +30,5 @@ axes.annotate("load", (100, 1), (100, 9), ha="center", arrowprops={"arrowstyle":
 axes.set_xlim(-5, 108)
 axes.set_ylim(-10, 11)
 axes.axis("off")
-axes.set_title("sides of the five sections; grey: the first feasible design")
+axes.set_title(f"weight {result.fun:.4f}: sides of the five sections; grey: the first feasible design")
 plt.show()

@@ -33,11 +33,11 @@ a, b, c, d = best.x.astype(int)
 def wheel(axes, x, y, teeth, colour):
     turn = np.linspace(0, 2 * np.pi, 16 * teeth)
     radius = teeth / 2 + 0.8 * np.sign(np.sin(teeth * turn))
-    axes.fill(x + radius * np.cos(turn), y + radius * np.sin(turn), color=colour, alpha=0.75)
-    axes.text(x, y, str(teeth), ha="center", va="center", color="white", fontsize=13, weight="bold")
+    axes.fill(x + radius * np.cos(turn), y + radius * np.sin(turn), color=colour, alpha=0.6)
+    axes.text(x, y, str(teeth), ha="center", va="center", color="black", fontsize=13, weight="bold")
 
 
-figure, axes = plt.subplots(figsize=(8, 4.6))
+figure, axes = plt.subplots(figsize=(8, 3.6))
 wheel(axes, 0, 0, d, "#0072B2")
 wheel(axes, d / 2 + a / 2 + 1.6, 0, a, "#D55E00")
 wheel(axes, d / 2 + a + c / 2 + 14, 0, c, "#009E73")

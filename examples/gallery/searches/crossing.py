@@ -62,7 +62,7 @@ for method, rule in (("pps-de", "push and pull"), ("shade", "feasible points fir
 
 # %%
 # The picture is an SVG file whose points are moved by CSS, without a script; readers who asked their system for less
-# motion see its end.
+# motion see its end. In a narrow window its words are larger.
 
 WIDTH, HEIGHT, STRIP = 720, 403, 46
 STYLE = """
@@ -75,6 +75,8 @@ STYLE = """
 .pp-card{fill:#10161d}.pp-line{stroke:#7f8d9b;opacity:.5}.pp-hatch{stroke:#ff9a4d;stroke-opacity:.2}
 .pp-land{fill:#123a55;stroke:#56b4e9}.pp-word{fill:#eef3f7}.pp-small{fill:#b5c0ca}.pp-bar{fill:#26313c}
 .pp-goal{fill:#eef3f7}.pp-p{stroke:#10161d}}
+@media (max-width:480px){.pp-word{font-size:24px}.pp-small{font-size:21px}.pp-s{transform:translateX(27px)}
+.pp-wide{display:none}}
 """
 IN, OUT = "#0072b2", "#d55e00"  # feasible, infeasible; of the palette of Okabe and Ito
 
@@ -174,13 +176,14 @@ class Animation:
         share = WIDTH * sum(k < switch for k in chosen) / len(chosen)
         return (
             f'<g class="pp-m" style="opacity:0;animation-name:ppa"><text class="pp-word" x="16" y="{y}">Push</text>'
-            f'<text class="pp-small" x="62" y="{y}">constraints are ignored, the objective alone decides</text></g>'
+            f'<text class="pp-small pp-s" x="62" y="{y}">constraints are ignored, the objective decides</text></g>'
             f'<g class="pp-m" style="opacity:1;animation-name:ppb"><text class="pp-word" x="16" y="{y}">Pull</text>'
-            f'<text class="pp-small" x="62" y="{y}">violations up to epsilon are forgiven, and epsilon shrinks</text>'
+            f'<text class="pp-small pp-s" x="62" y="{y}">violations up to epsilon are forgiven, and it shrinks</text>'
+            '<g class="pp-wide">'
             f'<rect class="pp-bar" x="440" y="{y - 11}" width="180" height="10" rx="5"/>'
             f'<rect class="pp-pull pp-m" x="440" y="{y - 11}" width="180" height="10" rx="5" '
             f'style="transform-origin:440px 0;transform:scaleX(0);animation-name:ppd"/>'
-            f'<text class="pp-small" x="630" y="{y}">epsilon</text></g>'
+            f'<text class="pp-small" x="630" y="{y}">epsilon</text></g></g>'
             f'<rect class="pp-push" y="{HEIGHT}" width="{share:.0f}" height="4"/><rect class="pp-pull" x="{share:.0f}" '
             f'y="{HEIGHT}" width="{WIDTH - share:.0f}" height="4"/>'
             f'<rect class="pp-bar pp-m" y="{HEIGHT}" width="{WIDTH}" height="4" '

@@ -50,7 +50,7 @@ for axes, (fun, across, up) in zip(panels, problems, strict=True):
     axes.contourf(a, b, worst, levels=[0, np.inf], colors=["#D55E00"], alpha=0.18)
     x = np.array(seen)
     axes.scatter(*x.T, s=7, c=np.arange(len(x)), cmap="Blues", vmin=-len(x) / 2)
-    axes.plot(*result.x, "*", color="black", markersize=11)
+    axes.plot(*result.x, "*", color="black", markersize=11, clip_on=False, zorder=5)
     axes.set_title(f"{fun.__name__}: {result.fun:.4f}\n{result.nfev} evaluations", fontsize=9)
     axes.set_xlim(across)
     axes.set_ylim(up)

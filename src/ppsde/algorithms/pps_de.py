@@ -55,7 +55,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..algorithm import Coroutine, Task
-from ..arrays import Array, namespace, when
+from ..arrays import Array, at_least, namespace, when
 from ..checks import check_choices, check_count, check_flag, check_range
 from ..parts.handling import Handling, RuleOrName, check_rule, first_handling, handling_of
 from ..parts.memory import Memory
@@ -261,12 +261,12 @@ class PPSDE:
         # 3.1 Stage and epsilon: push or pull?
         left = total - state.generation + state.cycle.age  # for this cycle
         stage = state.stage.advance(G, total, left, population, self._push_pull)
-        elapsed = (state.generation + 1) / xp.maximum(total, 1)
+        elapsed = (state.generation + 1) / at_least(total, 1)
         rule = stage.rule if state.handling is None else state.handling.rule(population, elapsed, rng)
         rules: dict[str, Rule] = {"stage": rule, "feasibility": Feasibility()}
 
         # 3.2 Split: ranks 0 .. top - 1 are the top half, the others the bottom half.
-        targets, strategy, bottom = (xp.asarray(rows) for rows in split(n))
+        targets, strategy, bottom, every_target = (xp.asarray(rows) for rows in split(n))
 
         # 3.3-3.5 Top half: three trials per target, strategy after strategy; the best of them goes on.
         make = self._strategies
@@ -298,7 +298,7 @@ class PPSDE:
         # 3.9 Success sets: every trial against its target as it was before the replacement; the gain is its weight.
         if state.handling is None:
             every = join_scores(trials, bottom_trials)
-            gains = gain(rules[self.success], every, population.scores(xp.concatenate([targets, bottom])))
+            gains = gain(rules[self.success], every, population.scores(every_target))
         else:  # its rule may read constraints, and judge each row as the member of its place
             success = rules[self.success]
             gains = gain(Blockwise(success, top), trials, population.take(targets))
@@ -393,11 +393,11 @@ class PPSDE:
 
 
 @lru_cache(maxsize=64)
-def split(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Target and strategy of the three trials per member of the top half (3 top,), and the bottom half (n - top,)."""
+def split(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Target and strategy of the three trials per member of the top half (3 top,), the bottom half, and all targets."""
     top = (n + 1) // 2
-    trials = np.arange(3 * top)
-    return trials % top, trials // top, np.arange(top, n)
+    trials, bottom = np.arange(3 * top), np.arange(top, n)
+    return trials % top, trials // top, bottom, np.concatenate([trials % top, bottom])
 
 
 PUBLISHED = PPSDE(
@@ -416,8 +416,11 @@ class Additions:
     def top(self, x: Array, strategy: Array, u: Array, nearest: Population, top: int, task: Task) -> Array:
         """The trials x (3 top, d) of the top half, or those made from u (3 top, d) in their place."""
         x = when(self.new_cycle, lambda: inside(task, u), x)
-        replaced = (strategy == RAND)[:, None]
-        return when(self.rescuing, lambda: namespace(x).where(replaced, around(nearest, u, top, task), x), x)
+
+        def rescued() -> Array:
+            return namespace(x).where((strategy == RAND)[:, None], around(nearest, u, top, task), x)
+
+        return when(self.rescuing, rescued, x)
 
     def bottom(self, x: Array, u: Array, task: Task) -> Array:
         """The trials x (n - top, d) of the bottom half, or those made from u in their place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -23,16 +24,12 @@ from ..files import errors_name, sweep
 from ..population import Population, checked_tolerance
 from . import state_file
 from .journal import Journal, NotedRows
-from .state_file import MAGIC, CheckpointError
+from .state_file import MAGIC, CheckpointError, CheckpointWarning
 from .state_tree import described, described_searches, flatten, rebuild, restored, restored_searches
 
 KIND = "run"  # written into the file, to tell it from those of `Optimizer.save`
 MISFITS = 10  # a function is another one if so many values have other numbers of constraints, and none has the same
 _NOTHING: Mapping[int, Noted] = MappingProxyType({})
-
-
-class CheckpointWarning(UserWarning):
-    """Warns that a checkpoint could not be written, or that its function has changed; the run itself goes on."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ class Checkpoint:
             checkpoint._about = about
             checkpoint._doubted = run.best
             checkpoint._stored, checkpoint._over = run.requests, run.wanted is None
-            checkpoint._known = checkpoint._journal.resume(found.digest)
+            checkpoint._known = checkpoint._journal.resume(_continued_by(found, run))
             checkpoint._noted = max(checkpoint._known, default=-1)
             sweep(checkpoint.path, MAGIC)
         except BaseException:
@@ -141,6 +138,15 @@ class Checkpoint:
     def events(self) -> list[tuple[int, Noted]]:
         """Return number and entry of each point that was asked for or answered before the run was resumed, in order."""
         return [(number, noted) for rows in self._known.values() for number, noted in rows.items()]
+
+    def disown(self, count: int) -> None:
+        """Warn that so many rows that finished before belong to points that the run does not ask for."""
+        warnings.warn(
+            f"{self.path}: the method has changed since: it asks for other points, and {count} that were evaluated "
+            "after its last stored generation are not used",
+            CheckpointWarning,
+            stacklevel=2,
+        )
 
     def note(self, request: int, row: int, noted: Noted) -> None:
         """Store one finished row of a request in the journal. A full disk is a warning, not the end of the run."""
@@ -250,6 +256,19 @@ def peek(
     with state_file.naming(Path(path)):
         run, about, _, _ = _contents(found, method, options)
     return run, about
+
+
+def _continued_by(found: state_file.Contents, run: Run | Searches) -> bytes:
+    """Return the digest in a journal that continues a file.
+
+    The values in a journal belong to the points that a run asked for. One that has begun again asks for others, always
+    the same by this version: its journal is another.
+    """
+    if not run.begun_again:
+        return found.digest
+    from .. import __version__
+
+    return hashlib.sha256(found.digest + f"begun again by {__version__}".encode()).digest()
 
 
 def _check_free(path: Path) -> None:

@@ -2,7 +2,7 @@
 
     44 bytes  MAGIC, version, and the digest of the checkpoint that the journal continues
     per record: length and CRC-32 of the rest; number of the request, row, f, seconds, how many g and h, how long the
-    status is; g, h, status, error
+    status is; g, h, status (and, since version 2, a space and a mark of the point), error
 
 A process that is killed leaves at most one record incomplete. A reader uses the records before the first incomplete
 one, and none from a journal of another checkpoint.
@@ -27,7 +27,7 @@ from ..evaluation.values import Noted
 from .state_file import DIGEST, CheckpointError
 
 MAGIC = b"ppsdejnl"
-VERSION = 1
+VERSION, OLDEST = 2, 1
 LONGEST_RECORD = 2**28  # bytes
 SYNC_EVERY = 1.0  # seconds between two calls of fsync; only a stopping machine needs it, not a killed process
 
@@ -117,7 +117,7 @@ class Journal:
 def packed(request: int, row: int, noted: Noted) -> bytes:
     """Return a finished row as a record."""
     g, h = np.asarray(noted.g, "<f8"), np.asarray(noted.h, "<f8")
-    status, reason = noted.status.encode(), noted.reason.encode(errors="surrogatepass")
+    status, reason = f"{noted.status} {noted.mark}".strip().encode(), noted.reason.encode(errors="surrogatepass")
     start = _RECORD.pack(request, row, noted.f, noted.seconds, g.size, h.size, len(status))
     record = b"".join((start, g.tobytes(), h.tobytes(), status, reason))
     return _FRAME.pack(len(record), zlib.crc32(record)) + record
@@ -129,7 +129,7 @@ def records(read: Callable[[int, int], bytes], size: int, digest: bytes) -> tupl
     `read(start, length)` returns bytes of the journal, which has `size` of them; it is not read at once, for it may be
     a damaged file of any size.
     """
-    if read(0, _HEADER.size) != _HEADER.pack(MAGIC, VERSION, digest):
+    if read(0, _HEADER.size) not in [_HEADER.pack(MAGIC, version, digest) for version in range(OLDEST, VERSION + 1)]:
         return {}, 0
     known: NotedRows = {}
     end = _HEADER.size
@@ -157,9 +157,9 @@ def _unpacked(record: bytes) -> tuple[int, int, Noted]:
     if texts + status_length > len(record):
         raise ValueError("a record is shorter than its lengths say")
     values = np.frombuffer(record[_RECORD.size : texts], "<f8").astype(float)
-    status = record[texts : texts + status_length].decode()
+    status, _, mark = record[texts : texts + status_length].decode().partition(" ")
     reason = record[texts + status_length :].decode(errors="surrogatepass")
-    return request, row, Noted(f, values[:p], values[p:], seconds, status, reason)
+    return request, row, Noted(f, values[:p], values[p:], seconds, status, reason, mark)
 
 
 def _opened(path: Path) -> int:

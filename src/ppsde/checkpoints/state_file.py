@@ -52,6 +52,10 @@ class CheckpointError(ValueError):
     """Raised when a checkpoint cannot be read, resumed or written; the message says why."""
 
 
+class CheckpointWarning(UserWarning):
+    """Warns that a checkpoint could not be written, or that its function or method has changed; the run goes on."""
+
+
 @dataclass(frozen=True)
 class Contents:
     """The contents of a file."""

@@ -24,11 +24,12 @@ from ..engines.run import Run, Snapshot
 from ..engines.searches import ALONE, EARLY, LATE, NOBODY, Searches, SearchesSnapshot, StrandSnapshot
 from ..lookup import is_of_a_file, place_in
 from ..parts.handling import RULES, handling_of, parsed
-from ..population import Population, checked_tolerance, evaluated
+from ..population import Population, checked_tolerance, evaluated, join
 from ..streams import NumpyStream
-from .state_file import LARGEST_FILE, CheckpointError
+from .state_file import LARGEST_FILE, CheckpointError, CheckpointWarning
 
 DEEPEST = 50  # levels of a tree
+MOVED = {"ppsde.algorithms.emages.Level": "ppsde.parts.epsilon.Level"}  # classes of 0.1, and where they are now
 _NUMBERS: dict[str, type] = {"float": float, "complex": complex}  # stored as arrays: JSON has no NaN and no -0.0
 
 
@@ -134,9 +135,9 @@ def _declared(kind: Any) -> list[type]:
 
 
 def _object(name: Any, parts: Any, arrays: Mapping[str, np.ndarray], classes: Mapping[str, type], depth: int) -> Any:
-    if not isinstance(name, str) or name not in classes:
+    kind: Any = classes.get(MOVED.get(name, name)) if isinstance(name, str) else None
+    if kind is None:
         raise CheckpointError(f"{ascii(name)[:120]} is no class of this algorithm")
-    kind: Any = classes[name]
     names = [field.name for field in fields(kind)]
     if not isinstance(parts, dict) or set(parts) != set(names):
         raise CheckpointError(f"{name} must have the fields {', '.join(names)}")
@@ -191,24 +192,73 @@ def restored(
 
     An algorithm of `ppsde.ALGORITHMS` is created with the stored settings. Any other must be passed as `method`, an
     object with the settings that it had, and a rule that is not in `ppsde.RULES` as one of `options`: nothing in a
-    description is executed.
+    description is executed. A run of another version, whose state its method cannot use any more, begins again with
+    its points.
     """
     if not isinstance(content, dict) or not {"made_with", "algorithm", "run"} <= set(content):
         raise CheckpointError("it does not describe a run")
-    _compare_versions(content["made_with"])
-    algorithm = _algorithm(content["algorithm"], arrays, method, options or {})
-    snapshot = rebuild(content["run"], arrays, _classes(algorithm, _name_of(algorithm)))
+    made_with, same_version = content["made_with"], _is_of_this_version(content)
+    algorithm = _algorithm(content["algorithm"], arrays, method, options or {}, same_version)
+    try:
+        run = _continued(rebuild(content["run"], arrays, _classes(algorithm, _name_of(algorithm))), algorithm)
+    except CheckpointError as error:
+        if same_version:
+            raise
+        run = _begun_again(content["run"], arrays, algorithm, error)
+        warnings.warn(
+            f"the checkpoint was made with {ascii(made_with)[:200]}, and its method has changed since: it begins "
+            "again, with the points of its last population, the best point found and the evaluations that are left",
+            CheckpointWarning,
+            stacklevel=2,
+        )
+        return run
+    _compare_versions(made_with)
+    return run
+
+
+def _continued(snapshot: Any, algorithm: Any) -> Run:
+    """Return the run of a snapshot from a file; `CheckpointError` if it cannot be one."""
     _check(snapshot)
     size = getattr(algorithm, "population_size", None)
     if isinstance(size, int) and size * len(snapshot.task.lower) > LARGEST_FILE // 8:
         raise CheckpointError(f"a population of {size} points is larger than any that a checkpoint can hold")
     try:
         run = Run.restored(replace(snapshot, algorithm=algorithm))
-        fits = run.state is None or run.recorded_columns(run.state) == snapshot.columns
+        fits = snapshot.state is None or run.recorded_columns(run.state) == snapshot.columns
     except Exception as error:  # an algorithm may raise anything for a state that it never makes itself
         raise CheckpointError(f"the run cannot go on from here: {type(error).__name__}: {error}") from error
     if not fits:
         raise CheckpointError("the columns of its history are not those of its method")
+    return run
+
+
+def _begun_again(description: Any, arrays: Mapping[str, np.ndarray], algorithm: Any, why: CheckpointError) -> Run:
+    """Return a new run with the points and counters of a description whose state does not fit; `why` says so.
+
+    Generations are counted on, so that its random numbers are not once more those of the first run. Values that the old
+    one was supplied with since its last generation are lost: the points that they belong to are not stored.
+    """
+    try:
+        stored, population = description["fields"], description["fields"]["state"]["fields"]["population"]
+    except (KeyError, TypeError):
+        raise why from None
+    nothing: dict[str, Any] = {"state": None, "given": {"tuple": []}, "columns": {"tuple": []}, "rows": None}
+    classes = classes_within([Snapshot, Task, Population])
+    snapshot = rebuild({**description, "fields": {**stored, **nothing}}, arrays, classes)
+    if not isinstance(snapshot, Snapshot):
+        raise why
+    snapshot = replace(snapshot, rows=np.empty((0, 0)))
+    _check(snapshot)
+    points, best = rebuild(population, arrays, classes), snapshot.best
+    counts = None if best is None else (best.g.shape[1], best.h.shape[1])
+    _check_points(points, "state.population", len(snapshot.task.lower), None, counts)
+    if best is not None and points is not None:
+        others = points.take(points.valid & (points.x != best.x).any(axis=1)).sorted()
+        known = join(best, others).take(slice(0, points.size))  # no more than a first population has room for
+        task = replace(snapshot.task, x0=known.x)
+        snapshot = replace(snapshot, task=task, x0_values=(known.f, known.g, known.h))
+    run = _continued(snapshot, algorithm)
+    run.begun_again = True
     return run
 
 
@@ -225,8 +275,15 @@ def described_searches(snapshot: SearchesSnapshot, arrays: dict[str, np.ndarray]
 def restored_searches(
     content: Any, arrays: Mapping[str, np.ndarray], method: Any = None, options: Mapping[str, Any] | None = None
 ) -> Searches:
-    """Return the runs of a description by `described_searches`; `CheckpointError` if they cannot be some."""
+    """Return the runs of a description by `described_searches`; `CheckpointError` if they cannot be some.
+
+    A description of a single run, as in files of 0.1, is that of a search with one run.
+    """
     first = restored(content, arrays, method, options)
+    if "searches" not in content and not _is_of_this_version(content):
+        return Searches.continuing(first)
+    if first.begun_again:
+        return _searches_begun_again(first, content["searches"], arrays)
     classes = {**_classes(first.algorithm, _name_of(first.algorithm)), **_SHARED}
     snapshot = rebuild(content.get("searches"), arrays, classes)
     if not isinstance(snapshot, SearchesSnapshot) or type(snapshot.runs) is not tuple:
@@ -242,10 +299,27 @@ def restored_searches(
     return Searches.restored(snapshot, runs)
 
 
+def _searches_begun_again(first: Run, description: Any, arrays: Mapping[str, np.ndarray]) -> Searches:
+    """Return a search with this run alone, and with the counters and the best point of a description."""
+    names = ("budget", "begun", "asked", "requests", "evaluations", "failed", "number", "best")
+    try:
+        kept = {name: rebuild(description["fields"][name], arrays, _SHARED) for name in names}
+    except (KeyError, TypeError):
+        raise CheckpointError("it does not describe several runs") from None
+    fresh = replace(Searches.continuing(first).snapshot(), **kept)
+    _check_searches(fresh, [first])
+    return Searches.restored(fresh, [first])
+
+
 def _made_with() -> dict[str, str]:
     from .. import __version__
 
     return {"ppsde": __version__, "numpy": np.__version__}
+
+
+def _is_of_this_version(content: dict[str, Any]) -> bool:
+    made_with = content["made_with"]
+    return isinstance(made_with, dict) and made_with.get("ppsde") == _made_with()["ppsde"]
 
 
 def _compare_versions(made_with: Any) -> None:
@@ -265,7 +339,9 @@ def _name_of(algorithm: Any) -> str | None:
     return next(iter(equal or same), None)
 
 
-def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], method: Any, options: Mapping[str, Any]) -> Any:
+def _algorithm(
+    content: Any, arrays: Mapping[str, np.ndarray], method: Any, options: Mapping[str, Any], same_version: bool
+) -> Any:
     if not isinstance(content, dict) or set(content) != {"name", "class", "settings"}:
         raise CheckpointError("it does not describe an algorithm")
     name, kind, described = content["name"], content["class"], content["settings"]
@@ -278,7 +354,8 @@ def _algorithm(content: Any, arrays: Mapping[str, np.ndarray], method: Any, opti
     if kind != class_name(type(template)):
         raise CheckpointError(f"it is of the algorithm {ascii(kind)[:120]}; got {class_name(type(template))}")
     known = [field.name for field in fields(template)]
-    if not isinstance(described, dict) or set(described) != set(known):
+    new = set(known) - set(described) if isinstance(described, dict) else set()  # they have their defaults
+    if not isinstance(described, dict) or not set(described) <= set(known) or (new and same_version):
         raise CheckpointError(f"the algorithm has other settings now: {', '.join(known)}")
     classes = classes_within([template, *options.values()])
     settings = {key: rebuild(value, arrays, classes) for key, value in described.items()}
@@ -401,7 +478,7 @@ def _check(snapshot: Any) -> None:
         _check_values(values, None)
 
 
-_SHARED = {class_name(kind): kind for kind in (SearchesSnapshot, StrandSnapshot)}
+_SHARED = {class_name(kind): kind for kind in (SearchesSnapshot, StrandSnapshot, Population)}
 
 
 def _check_searches(snapshot: SearchesSnapshot, runs: list[Run]) -> None:

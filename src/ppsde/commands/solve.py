@@ -20,7 +20,6 @@ from .. import __version__
 from ..algorithms import ALGORITHMS, DEFAULT
 from ..checkpoints.checkpoint import peek
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
-from ..evaluation.values import EvaluationError
 from ..files import refuse_foreign, write_own, write_own_picture
 from ..lookup import Table
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
@@ -117,12 +116,17 @@ def solve(arguments: Namespace) -> int:
         refuse_foreign(arguments.json, "json")
     if arguments.plot is not None:
         _check_picture(arguments.plot)
+    from ..result import Result  # not before: it loads SciPy
+
     with opened(arguments.problem, arguments.dimension, arguments.instance) as problem:
-        error = None
+        error: BaseException | None = None
         try:
             result = _result(arguments, problem, about)
-        except EvaluationError as raised:  # the best point until then is still worth printing
-            error, result = raised, raised.result
+        except BaseException as raised:  # the best point until then is still worth printing
+            found = getattr(raised, "result", None)
+            if not isinstance(found, Result) or isinstance(raised, KeyboardInterrupt):
+                raise
+            error, result = raised, found
         said = sys.stderr if to_stdout else sys.stdout
         print(describe(problem, result), file=said)
         took = times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
 from time import monotonic
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..evaluation import evaluator_for
 from ..evaluation.evaluate import NO_COSTS, NO_LIMITS, Costs, Evaluate, Hopeless, Limits
-from ..evaluation.values import ASKED, EvaluationError, EvaluatorLost, Failure, Noted, Values
+from ..evaluation.values import ASKED, EvaluationError, EvaluatorLost, Failure, Noted, Values, mark_of
 from ..problem import Problem
 from .ending import ERROR, FAILED, INTERRUPTED, STOPPED, TIME_UP, Ending
 from .run import Run
@@ -33,6 +33,9 @@ class Log(Protocol):
 
     def events(self) -> Sequence[tuple[int, Noted]]:
         """Return number and entry of each point that was asked for or answered before the run was resumed, in order."""
+
+    def disown(self, count: int) -> None:
+        """Say that so many of these belong to points that the run does not ask for."""
 
     def note(self, request: int, row: int, noted: Noted) -> None:
         """Store one finished row of a request."""
@@ -68,6 +71,7 @@ def drive(
     earlier: Costs = NO_COSTS,
     failures: Sequence[Failure] = (),
     interruptible: bool = False,
+    on_error: Callable[[BaseException, Ending], None] | None = None,
 ) -> Ending:
     """Drive a run to its end and return the ending; `minimize`, `resume`, `solve_batch`, studies and tests call it.
 
@@ -87,12 +91,13 @@ def drive(
         Counters and failures from before the run was resumed.
     interruptible : bool
         Whether Ctrl-C and SIGTERM end the run with the status 'interrupted'.
+    on_error : callable, optional
+        Called with any exception that ends the run, before it passes out, and the ending of the run so far.
 
     Raises
     ------
     EvaluationError
-        If an evaluation failed and the failure policy is 'raise', or if the evaluator is lost. Its `ending` is that of
-        the run so far.
+        If an evaluation failed and the failure policy is 'raise', or if the evaluator is lost.
     """
     began = monotonic()
     with (
@@ -114,24 +119,36 @@ def drive(
             return _ending(run, problem, evaluate, status, monotonic() - began)
 
         try:
-            loop = _stream if isinstance(run, Searches) else _loop
-            status = loop(run, evaluate, check, after_generation, log)  # type: ignore[arg-type]
-            if log is not None:
-                log.write(run, evaluate.failures, evaluate.costs(), now=True)
-        except EvaluationError as error:
-            error.ending = ending(ERROR)
-            raise
-        except EvaluatorLost as error:
-            lost = EvaluationError(str(error))
-            lost.ending = ending(ERROR)
-            raise lost from error
-        except KeyboardInterrupt as error:  # by the function itself, or by a second signal
-            if not interruptible or isinstance(error, Insisted):
+            status = _driven(run, evaluate, check, after_generation, log)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and interruptible and not isinstance(error, Insisted):
+                status = INTERRUPTED  # by the function itself
+            else:
+                if on_error is not None:
+                    with suppress(Exception):  # the error itself says more
+                        on_error(error, ending(ERROR))
                 raise
-            status = INTERRUPTED
         if status == INTERRUPTED and interrupts is not None and interrupts.runs > 1:
             raise KeyboardInterrupt("a run inside another one was interrupted")  # its result is not its value
         return ending(status)
+
+
+def _driven(
+    run: Run | Searches,
+    evaluate: Evaluate,
+    check: Callable[[], None],
+    after_generation: Callable[[], Any] | None,
+    log: Log | None,
+) -> int | None:
+    """Drive a run of either kind to its end and write the checkpoint; return the status, None if the run is over."""
+    try:
+        loop = _stream if isinstance(run, Searches) else _loop
+        status = loop(run, evaluate, check, after_generation, log)  # type: ignore[arg-type]
+        if log is not None:
+            log.write(run, evaluate.failures, evaluate.costs(), now=True)
+        return status
+    except EvaluatorLost as error:
+        raise EvaluationError(str(error)) from error
 
 
 def _loop(
@@ -149,7 +166,7 @@ def _loop(
             if log is None:
                 values = evaluate(run.wanted, check=check)
             else:
-                note, known = partial(log.note, run.requests), log.known(run.requests)
+                note, known = partial(log.note, run.requests), _known(run, log)
                 values = evaluate(run.wanted, check=check, note=note, known=known)
             run.supply(values.f, values.g, values.h)
             if log is not None:
@@ -168,6 +185,18 @@ def _loop(
     except Hopeless:
         return FAILED
     return None
+
+
+def _known(run: Run, log: Log) -> Mapping[int, Noted]:
+    """Return the rows of the request that finished before; a method that has changed since may ask for other points."""
+    found = log.known(run.requests)
+    if not found or run.wanted is None:
+        return found
+    x = run.wanted
+    known = {row: noted for row, noted in found.items() if row < len(x) and noted.mark in ("", mark_of(x[row]))}
+    if len(known) < len(found):
+        log.disown(len(found) - len(known))
+    return known
 
 
 def _stream(
@@ -189,8 +218,8 @@ def _stream(
         first = run.requests
         new = run.take(free - len(old))
         if log is not None:
-            for k, (number, _) in enumerate(new):
-                log.note(first + k, number, BEGUN)
+            for k, (number, x) in enumerate(new):
+                log.note(first + k, number, BEGUN._replace(mark=mark_of(x)))
         return old + new
 
     def finished(number: int, values: Values) -> None:
@@ -225,6 +254,7 @@ def _stream(
 
 def _replay(run: Searches, evaluate: Evaluate, log: Log | None) -> None:
     """Give out and answer the points of the journal, in their order."""
+    others = 0
     for number, noted in () if log is None else log.events():
         if noted.status == ASKED:
             taken = run.take(1)
@@ -232,7 +262,12 @@ def _replay(run: Searches, evaluate: Evaluate, log: Log | None) -> None:
                 raise ValueError(f"the journal asks for point {number}, the run for {taken}")
         else:
             x = dict(run.points_out())[number]
+            if noted.mark not in ("", mark_of(x)):
+                others += 1  # it is still out, and evaluated again
+                continue
             run.answer(number, *evaluate.restore(x, noted).row(0))
+    if others and log is not None:
+        log.disown(others)
 
 
 def _ending(run: Run | Searches, problem: Problem, evaluate: Evaluate, status: int | None, seconds: float) -> Ending:

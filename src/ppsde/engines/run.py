@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..algorithm import Algorithm, Ask, Converging, State, Task
+from ..arrays import smallest
 from ..evaluation.evaluate import GIVE_UP
-from ..population import Population, evaluated
+from ..population import Population, evaluated, quietly_evaluated
 from ..problem import FGH
 from ..streams import NumpyStream
 from .ending import CONVERGED, FAILED, INFEASIBLE, RUNNING, SPENT, TARGET, Ending
@@ -58,6 +59,8 @@ class Run:
     The points of `task.x0` whose `x0_values` are passed, as f (k,), g (k, p) and h (k, q), are not evaluated where the
     first population contains them. Another attempt at a first population does without them.
     """
+
+    begun_again = False  # with the points of an earlier one, whose state its method cannot use any more
 
     def __init__(
         self,
@@ -139,7 +142,8 @@ class Run:
         self._recorded = array("d", snapshot.rows.ravel())  # the history, row after row
         self._begin()
         if not self._over:
-            self._step(None)
+            with np.errstate(all="ignore"):
+                self._step(None)
         for values in snapshot.given:
             self.supply(*values)
 
@@ -148,13 +152,14 @@ class Run:
         if self.wanted is None:
             raise ValueError("the run is over; no values are wanted")
         values = _copied(f, g, h)
-        points = evaluated(self.wanted, *values, self.tolerance)
-        self.requests += 1
-        self.evaluations += points.size
-        self.failed += int(points.size - np.count_nonzero(points.valid))
-        self.best = better_point(self.best, points)
-        self._supplied.append(values)
-        self._step(self._whole(points))
+        with np.errstate(all="ignore"):  # differences of points without values are NaN: this is expected
+            points = quietly_evaluated(self.wanted, *values, self.tolerance)
+            self.requests += 1
+            self.evaluations += points.size
+            self.failed += int(points.size - np.count_nonzero(points.valid))
+            self.best = better_point(self.best, points)
+            self._supplied.append(values)
+            self._step(self._whole(points))
 
     @property
     def hopeless(self) -> bool:
@@ -265,18 +270,17 @@ class Run:
 
     def _step(self, points: Population | None) -> None:
         """Continue the coroutine until it asks for points within the budget, or the run ends."""
-        with np.errstate(all="ignore"):  # differences of points without values are NaN: this is expected
-            while True:
-                try:
-                    request = self._coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
-                except StopIteration as end:
-                    if not self._finish(end.value):
-                        return
-                    points = None
-                    continue
-                if self._ask(request):
+        while True:
+            try:
+                request = self._coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
+            except StopIteration as end:
+                if not self._finish(end.value):
                     return
-                points = self._whole(None)
+                points = None
+                continue
+            if self._ask(request):
+                return
+            points = self._whole(None)
 
     def _ask(self, request: Any) -> bool:
         """Set `wanted` to the rows of a request to evaluate, as many as the budget allows; return if there are any."""
@@ -376,13 +380,13 @@ def _copied(f: np.ndarray, g: np.ndarray, h: np.ndarray) -> FGH:
 
 def better_point(best: Population | None, points: Population) -> Population | None:
     """Return the better of `best` and the best of `points`, `best` if they tie; points without values do not count."""
-    violation = points.violation.min()
+    violation = smallest(points.violation)
     if violation == np.inf or (best is not None and violation > best.violation[0]):
         return best
     row = points.best()
     if best is not None and (violation, points.f[row]) >= (best.violation[0], best.f[0]):
         return best
-    return points.take([row])
+    return points.take(row[None])
 
 
 NUMBERS = frozenset((np.bool_, np.int64, np.float64))

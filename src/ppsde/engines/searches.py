@@ -198,6 +198,19 @@ class Searches:
         self._columns: tuple[str, ...] = ()
         self._rows: array[float] | None = None
 
+    @classmethod
+    def continuing(cls, run: Run) -> Searches:
+        """Return the search of a run that has begun already."""
+        searches = cls(run)
+        searches.requests, searches.evaluations, searches.failed = run.requests, run.evaluations, run.failed
+        searches._looked, searches._converged = True, run.status == CONVERGED
+        return searches
+
+    @property
+    def begun_again(self) -> bool:
+        """Whether it has begun again, with the points of an earlier one."""
+        return self.leading.begun_again
+
     # --- the search as a whole --------------------------------------------------------------------------------------
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -72,7 +73,6 @@ class EvaluationError(RuntimeError):
     def __init__(self, message: str, x: np.ndarray | None = None, failure: Failure | None = None) -> None:
         super().__init__(message)
         self.x, self.failure = x, failure
-        self.ending: Any = None  # an `Ending`, from which `minimize` makes the result
         self.result: Any = None
 
 
@@ -85,6 +85,13 @@ class Noted(NamedTuple):
     seconds: float
     status: str = OK
     reason: str = ""
+    mark: str = ""  # of the point, by `mark_of`; not in journals of 0.1
+
+
+def mark_of(x: np.ndarray) -> str:
+    """Return a few letters by which to know a point (d,) again, also where another processor has rounded it."""
+    with np.errstate(over="ignore"):
+        return f"{zlib.crc32(x.astype(np.float32).tobytes()):08x}"
 
 
 class Values:
@@ -276,10 +283,11 @@ class Values:
     def noted(self, row: int) -> Noted:
         """Return one row as an entry for a journal."""
         failure = self.failures.get(row)
+        mark = mark_of(self.x[row])
         if failure is not None and failure.status != INVALID:
-            return Noted(np.nan, np.empty(0), np.empty(0), failure.seconds, failure.status, failure.reason)
+            return Noted(np.nan, np.empty(0), np.empty(0), failure.seconds, failure.status, failure.reason, mark)
         status, reason = (OK, "") if failure is None else (failure.status, failure.reason)
-        return Noted(*self.row(row), self.seconds[row], status, reason)
+        return Noted(*self.row(row), self.seconds[row], status, reason, mark)
 
     def forget(self, rows: Sequence[int]) -> None:
         """Clear rows that will be evaluated again."""
@@ -367,7 +375,10 @@ def _finite(values: np.ndarray) -> bool:
 
 def _summable(values: np.ndarray) -> bool:
     """Return whether every value is finite, and no sum of some can overflow."""
-    return not values.size or float(np.abs(values).max()) * values.size < np.inf
+    if not values.size:
+        return True
+    sizes = np.abs(values)
+    return sizes.item(sizes.argmax()) * sizes.size < np.inf  # the place of the largest, or of NaN
 
 
 def _violation(g: np.ndarray, h: np.ndarray) -> Any:

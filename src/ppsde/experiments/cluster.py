@@ -80,12 +80,15 @@ class Cluster:
         self.messages: SimpleQueue[Any] = SimpleQueue()
         self.workers: list[DaskWorker] = []
         self.size = 0  # jobs that the cluster can do at a time
-        self._hosts = 0  # Dask workers
+        self._hosts: int | None = None  # Dask workers; None: not known yet
+        self._gpu_workers: int | None = None  # those with the resource GPU, if any job needs one
+        self._wants_gpu = gpu
         self._client, self._mine = _connected(given, cores, gpu)
         self._name = f"ppsde-{secrets.token_hex(4)}"
         self._order = Order(provenance()["versions"], tuple(sys.path), self._name)
         self._sent = 0
         self._in_flight: dict[str, tuple[Any, DaskWorker]] = {}  # futures and who waits for them, by key
+        self._lost: list[Any] = []  # futures whose result was lost with its worker; they are done again
         self._events: SimpleQueue[Any] = SimpleQueue()  # workers with a request to send, futures that are done
         self._closing = threading.Event()
         self._client.subscribe_topic(self._name, self._progressed)
@@ -94,8 +97,9 @@ class Cluster:
 
     def start(self, work: Mapping[str, int]) -> None:
         """Make as many places as requests may be on their way; `work` is how many jobs of each kind are left."""
+        self._wants_gpu = work["gpu"] > 0
         cpu = max(LEAST_IN_FLIGHT, IN_FLIGHT_PER_THREAD * self.size)
-        gpu = GPU_IN_FLIGHT_PER_WORKER * max(1, self._hosts)
+        gpu = GPU_IN_FLIGHT_PER_WORKER * max(1, self._gpu_workers or 0)
         for kind, most in (("host", cpu), ("cpu", cpu), ("gpu", gpu)):
             there = sum(worker.kind == kind for worker in self.workers)
             self.workers += [DaskWorker(self._events, kind) for _ in range(min(most, work[kind]) - there)]
@@ -103,6 +107,13 @@ class Cluster:
     def dismiss(self, worker: Any) -> None:
         """Remove a place."""
         self.workers.remove(worker)
+
+    @property
+    def lacks(self) -> str | None:
+        """Which workers must come before jobs can be done, in words; None if there are some for all of them."""
+        if self._hosts == 0:
+            return "Dask workers"
+        return "Dask workers with the resource GPU" if self._wants_gpu and self._gpu_workers == 0 else None
 
     def close(self) -> None:
         """Cancel what is on its way, and leave the cluster."""
@@ -146,10 +157,16 @@ class Cluster:
         return [event for event in found if event is not None]
 
     def _look(self) -> None:
+        for future in self._lost:
+            self._events.put(future)
+        self._lost.clear()
         if self._client.status == "running":
             with suppress(OSError, asyncio.TimeoutError):  # the client connects again, or ends
                 threads = self._client.nthreads()
                 self.size, self._hosts = sum(threads.values()), len(threads)
+                if self._wants_gpu:
+                    there = self._client.scheduler_info(n_workers=-1)["workers"].values()  # -1: all
+                    self._gpu_workers = sum(worker["resources"].get("GPU", 0) >= 1 for worker in there)
 
     def _send(self, workers: Sequence[DaskWorker]) -> None:
         """Send the requests of these workers."""
@@ -180,8 +197,10 @@ class Cluster:
         """Fetch what tasks have returned, and pass it on."""
         finished = [future for future in futures if future.status == "finished"]
         for future in futures:
-            if future.status not in ("finished", "error", "cancelled"):  # its worker died, and it is done again
+            if future.status == "pending":  # its worker died, and it is done again
                 future.add_done_callback(self._events.put)
+            elif future.status not in ("finished", "error", "cancelled"):
+                self._lost.append(future)  # a callback would be called at once, again and again
         for future in (future for future in futures if future.status == "cancelled"):
             self._events.put(self._in_flight.pop(future.key)[1])  # the scheduler is another one: sent again
             self._client.subscribe_topic(self._name, self._progressed)

@@ -295,6 +295,8 @@ class _Session:
             facts.append(("failed", f"{self._failed:,}"))
         if compiling := self._compiling.total():
             facts.append(("compiling", str(compiling)))
+        elif self._crew.lacks is not None:
+            facts.append(("waiting", f"for {self._crew.lacks}"))
         elif self._waiting and not self._held:
             facts.append(("waiting", "for another runner"))
         return Status(

@@ -93,6 +93,8 @@ class Processes:
     `Cluster` (cluster.py) has the same attributes and methods.
     """
 
+    lacks: str | None = None  # it starts those that it needs
+
     def __init__(self, cores: int) -> None:
         self.messages: SimpleQueue[Any] = SimpleQueue()
         self.workers: list[Worker] = []

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace, setting, when
+from ..arrays import HUGE, Array, at_least, at_most, namespace, setting, when
 from ..population import Population
 from ..streams import Stream
 from .rules import Epsilon, by_keys, unchanged
@@ -29,7 +29,7 @@ from .rules import Epsilon, by_keys, unchanged
 
 def closing(start: Array, elapsed: Array, power: Array | float) -> Array:
     """start (1 - elapsed)^power, and 0^power from elapsed = 1 on: Takahama's polynomial."""
-    return start * namespace(start).maximum(1.0 - elapsed, 0.0) ** power
+    return start * at_least(1.0 - elapsed, 0.0) ** power
 
 
 def improved(epsilon: Array, start: Array, elapsed: Array, share: Array, tau: float, alpha: float, cp: float) -> Array:
@@ -47,8 +47,8 @@ def quantile(violation: Array, elapsed: Array, theta: float, cp: float, count: A
     """
     xp = namespace(violation)
     n = violation.shape[0] if count is None else xp.maximum(count, 1)
-    place = xp.minimum(closing(xp.asarray(theta * n), elapsed, cp).astype(int), n - 1)
-    return when(elapsed < 1.0, lambda: xp.minimum(violation[place], HUGE), 0.0)
+    place = at_most(closing(xp.float64(theta * n), elapsed, cp).astype(int), n - 1)
+    return when(elapsed < 1.0, lambda: at_most(violation[place], HUGE), 0.0)
 
 
 def mean_of_best(points: Population, share: float) -> Array:

@@ -52,6 +52,7 @@ class WeightedIndices:
     weights: np.ndarray  # (n,)
     starts: np.ndarray  # (n,), the weights before each index
     ends: np.ndarray  # (n,), the weights up to it: cumulated weights
+    others: np.ndarray  # (n,), the weights of all other indices
     index: np.ndarray | None  # (ends[-1],), the index of each place; None where that would be long
 
     def draw(self, u: Array, *taken: Array) -> Array:
@@ -71,14 +72,12 @@ class WeightedIndices:
         """An index per row, by weight over those not taken, which are in rising order."""
         xp = namespace(u)
         weights, starts = xp.asarray(self.weights), xp.asarray(self.starts)
-        free, steps = self.ends[-1], []
-        for t in rising:
-            weight = weights[t]
-            steps.append((weight, starts[t]))
-            free = free - weight
+        free = xp.asarray(self.others)[rising[0]] if rising else self.ends[-1]
+        for t in rising[1:]:
+            free = free - weights[t]
         position = place(u, free)
-        for weight, start in steps:
-            position = position + weight * (position >= start)
+        for t in rising:
+            position = position + weights[t] * (position >= starts[t])
         if self.index is None:
             return xp.searchsorted(xp.asarray(self.ends), position, side="right")
         return xp.asarray(self.index)[position]
@@ -90,7 +89,7 @@ def ranked_indices(n: int, size: int) -> WeightedIndices:
     weights = np.where(np.arange(1, n + 1) <= size, n - np.arange(1, n + 1), 0)
     ends = np.cumsum(weights)
     index = np.repeat(np.arange(n), weights) if ends[-1] <= LONGEST_INDEX else None
-    return WeightedIndices(weights, ends - weights, ends, index)
+    return WeightedIndices(weights, ends - weights, ends, ends[-1] - weights, index)
 
 
 def geometric_rank(u: Array, n: Array, pressure: float, taken: Array) -> Array:

@@ -118,7 +118,7 @@ class Memory:
         return Memory(
             F=xp.where(cell, mean_F[:, None], self.F),
             CR=xp.where(cell, mean_CR[:, None], self.CR),
-            next=xp.where(learned, (self.next + 1) % size, self.next),
+            next=(self.next + learned) % size,
         )
 
 

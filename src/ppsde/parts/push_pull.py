@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import HUGE, Array, namespace, order, when
+from ..arrays import HUGE, Array, at_least, at_most, namespace, order, smallest, when
 from ..population import Population
 from ..streams import Stream
 from .epsilon import closing, improved, quantile
@@ -86,8 +86,8 @@ class PushPull:
         stagnates = stage.lowest.fall(G, value, self.switch_guard) <= self.switch_threshold
         limit = self.push_limit
         if self.push_growth:
-            limit = limit * namespace(total).minimum(1.0, total / LONG) ** self.push_growth
-        return stagnates | (namespace(stagnates).maximum(limit * left, 1.0) < G)
+            limit = limit * at_most(total / LONG, 1.0) ** self.push_growth
+        return stagnates | (at_least(limit * left, 1.0) < G)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Progress:
         xp = namespace(self.values)
         old = self.values[generation % self.values.shape[0]]
         known = xp.isfinite(old) & xp.isfinite(value)
-        return when(known, lambda: (old - value) / xp.maximum(abs(old), guard), np.inf)
+        return when(known, lambda: (old - value) / at_least(abs(old), guard), np.inf)
 
     def record(self, generation: Array | int, value: Array) -> Progress:
         """The same with the value of this generation in place of the oldest."""
@@ -148,14 +148,14 @@ class Stage:
         closing_generation = by.closes * left
         still_open = closing_generation > G
         pushing = ~self.pull & still_open
-        value = population.f.min() if by.stagnation_of == "minimum" else population.f[0]
+        value = smallest(population.f) if by.stagnation_of == "minimum" else population.f[0]
         push_ends = pushing & when(pushing, lambda: by.push_ends(self, G, total, left, value), pushing)
         lowest = when(pushing, lambda: self.lowest.record(G, value), self.lowest)
         stage = when(push_ends, lambda: self.begin_pull(G, population), self)
-        length = by.pull_length * total
-        elapsed = (
-            (G - stage.began) / xp.maximum(length, 1.0) if by.pull_length else G / xp.maximum(closing_generation, 1.0)
-        )
+        if by.pull_length:
+            elapsed = (G - stage.began) / at_least(by.pull_length * total, 1.0)
+        else:
+            elapsed = G / at_least(closing_generation, 1.0)
         pulling = stage.pull & still_open
         return Stage(
             pull=stage.pull | ~still_open,

@@ -134,11 +134,12 @@ def best_of(rule: Rule, points: Population, groups: int) -> Array:
     xp = namespace(points.f)
     first, second = rule.keys(points)
     size = points.size // groups
-    picked = xp.arange(size)
+    rows = xp.arange(groups * size)
+    picked = rows[:size]
     for start in range(size, groups * size, size):
         block = slice(start, start + size)
         wins = better((first[block], second[block]), (first[picked], second[picked]))
-        picked = xp.where(wins, xp.arange(start, start + size), picked)
+        picked = xp.where(wins, rows[block], picked)
     return picked
 
 

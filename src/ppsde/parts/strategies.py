@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..algorithm import Task
-from ..arrays import Array, gather, mended, namespace, once, when
+from ..arrays import Array, at_least, gather, mended, namespace, once, when
 from ..streams import Stream
 from .archive import Archive
 from .indices import best_first, best_index, best_to_worst, place, trio, uniform_index
@@ -46,7 +46,7 @@ class Competition:
         each = self.wins.sum(axis=0)
         total = each.sum()
         unknown = (generation <= window) | (total == 0)
-        return when(unknown, lambda: xp.full(strategies, 1.0 / strategies), each / xp.maximum(total, 1.0))
+        return when(unknown, lambda: xp.full(strategies, 1.0 / strategies), each / at_least(total, 1.0))
 
 
 def by_success_rate(succeeded: Array, used: Array, least: float) -> Array:

@@ -18,7 +18,7 @@ from .drawing import Drawing, shortened, text_width
 from .findings import LEVEL, p_equals
 from .page import shown_figure, static_page
 from .study import CellRuns, Study, StudyProblem, gather
-from .tables import row_head, short, wide_table
+from .tables import padded, row_head, short, wide_table
 
 VERDICTS = ("worse", "better", "no clear difference", "identical")
 SERIES = {"better": 0, "worse": 1, "no clear difference": 4, "identical": 4}  # colours and markers of the figure
@@ -191,7 +191,8 @@ def compared(before: Version, after: Version, alpha: float = 0.05) -> VersionCom
     """Compare two versions on the problems that both have finished runs of."""
     if not 0 < alpha < 1:
         raise ValueError(f"the level must be between 0 and 1; got {alpha:g}")
-    found, notes, budgets = [], [], []
+    found, notes = [], []
+    budgets: dict[tuple[int, int], list[str]] = {}
     there = {(p.name, p.dimension): p for p in after.study.problems}
     others = dict(there)
     for problem in before.study.problems:
@@ -207,14 +208,13 @@ def compared(before: Version, after: Version, alpha: float = 0.05) -> VersionCom
             notes.append(f"{problem.label}: left out, the problem itself has changed.")
         else:
             if old.job.budget != new.job.budget:
-                budgets.append(f"{problem.label} ({old.job.budget:,} and {new.job.budget:,})")
+                budgets.setdefault((old.job.budget, new.job.budget), []).append(problem.label)
             found.append(_on_problem(problem, before, after, other, old, new))
     missing = [p.label for p in before.study.problems if (p.name, p.dimension) not in there]
     for labels, when in ((missing, "before"), ([p.label for p in others.values()], "after")):
         if labels:
             notes.append(f"Only {when}: {', '.join(labels)}.")
-    if budgets:
-        notes.append(f"The budgets differ on {', '.join(budgets)}.")
+    notes += [f"The budgets differ, {a:,} and {b:,}: {', '.join(labels)}." for (a, b), labels in budgets.items()]
     if not found:
         raise ValueError(f"{before} and {after} have no problem in common with finished runs of both")
     adjusted = holm([one.change.p for one in found])
@@ -305,8 +305,8 @@ def cells(one: ProblemChange) -> list[str]:
     return [
         one.problem,
         f"{it.feasible_before}/{it.n_before} to {it.feasible_after}/{it.n_after}",
-        short(one.median_before),
-        short(one.median_after),
+        padded(one.median_before),
+        padded(one.median_after),
         f"{it.chance:.2f} [{it.chance_low:.2f}, {it.chance_high:.2f}]",
         _moved_text(one),
         "< 0.0001" if one.adjusted < 1e-4 else f"{one.adjusted:.3g}",
@@ -331,7 +331,10 @@ EXPLAINED = (
 
 def compare_page(comparisons: list[VersionComparison]) -> str:
     """Return the comparisons as one static page."""
-    parts = [tag("h1", "What changed"), tag("p", EXPLAINED, class_="note")]
+    names = dict.fromkeys(side.study.name for one in comparisons for side in (one.before, one.after))
+    title = f"What changed: {' to '.join(names)}"
+    dates = [f"{side.study.name}: last run finished {side.study.date}." for side in _studies(comparisons)]
+    parts = [tag("h1", title), *(tag("p", text) for text in dates), tag("p", EXPLAINED, class_="note")]
     for number, one in enumerate(comparisons):
         name = f"{one.before} before, {one.after} after"
         rows = []
@@ -358,14 +361,20 @@ def compare_page(comparisons: list[VersionComparison]) -> str:
                 table,
             )
         )
-    return static_page("What changed", joined(*parts))
+    return static_page(title, joined(*parts))
+
+
+def _studies(comparisons: list[VersionComparison]) -> list[Version]:
+    """Return a side of each study that was compared and has a date."""
+    sides = [side for one in comparisons for side in (one.before, one.after) if side.study.date]
+    return list({side.study.name: side for side in sides}.values())
 
 
 def forest(comparison: VersionComparison) -> Drawing:
     """Draw the chance of a better run on each problem, with its interval; better is to the right."""
     rows = comparison.ordered()
     names = [shortened(one.problem, 300.0, small=True) for one in rows]
-    width, step, top = 1000.0, 28.0, 46.0
+    width, step, top = 1400.0, 28.0, 46.0
     left = 30 + max(text_width(name, small=True) for name in names)
     right = width - 280.0
     bottom = top + step * len(rows)

@@ -421,7 +421,7 @@ def score_tiers(scores: ScoreTable, series: dict[str, int]) -> Drawing:
             if width:
                 drawing.rectangle(x, y, width, row_height - 8, STRENGTHS[tier], series=series[name], tip=tip)
             x += width
-        drawing.text(right + 10, y + 22, f"{total[k]:g}", series=series[name])
+        drawing.text(right + 10, y + 22, f"{total[k]:.0f}" if total[k] >= 1e4 else f"{total[k]:g}", series=series[name])
     return drawing
 
 

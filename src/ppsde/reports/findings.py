@@ -351,18 +351,16 @@ class Reason:
 
 
 def reasons_of(study: Study) -> list[Reason]:
-    """Return why runs failed, each message once, the most frequent first."""
+    """Return why runs failed, each message once, the most frequent first; names are in the order of the study."""
     failures = study.standing.failures
     counts = Counter(one.message for one in failures)
-    return [
-        Reason(
-            message,
-            runs,
-            list(dict.fromkeys(one.algorithm for one in failures if one.message == message)),
-            list(dict.fromkeys(f"{one.problem}, D={one.dimension}" for one in failures if one.message == message)),
-        )
-        for message, runs in counts.most_common()
-    ]
+    found = []
+    for message, runs in counts.most_common():
+        cells = {(one.algorithm, one.problem, one.dimension) for one in failures if one.message == message}
+        by, on = {a for a, *_ in cells}, {(problem, d) for _, problem, d in cells}
+        problems = [problem.label for problem in study.problems if (problem.name, problem.dimension) in on]
+        found.append(Reason(message, runs, [name for name in study.algorithms if name in by], problems))
+    return found
 
 
 def _reasons(study: Study) -> list[str]:

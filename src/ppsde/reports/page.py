@@ -27,6 +27,7 @@ from .tables import (
     cell,
     column,
     error_of,
+    padded,
     row_head,
     short,
     sortable,
@@ -283,9 +284,9 @@ def _results(study: Study, findings: Findings) -> Markup:
             cells.append(
                 tag(
                     "td",
-                    "-" if every else short(summary.mean),
+                    "-" if every else padded(summary.mean),
                     _mark(findings, problem.label, name),
-                    "" if every else tag("small", f"({short(summary.std, 3)})"),
+                    "" if every else tag("small", f"({padded(summary.std, 3)})"),
                     feasible,
                     data_a=k,
                     data_v=short(summary.mean, 9),
@@ -306,22 +307,22 @@ def _medians(study: Study, findings: Findings) -> Markup:
         row = findings.summaries[problem.label]
         found = {name: error_of(one.median, one.v_bar, problem) for name, one in row.items()}
         least = min((max(value, 0.0) for value in found.values() if value is not None), default=-math.inf)
-        cells = [cell(problem.optimum if problem.optimum is None else float(problem.optimum))] if known else []
+        cells = [tag("td", padded(problem.optimum), data_v=short(problem.optimum, 9))] if known else []
         for k, name in enumerate(study.algorithms):
             summary, error = row.get(name), found.get(name)
             if summary is None or summary.n_failed == summary.n:
                 cells.append(tag("td", "-", data_a=k, data_v=""))
                 continue
             if error is not None:
-                below = tag("small", f"error {short(error, 3)}")
+                below = tag("small", f"error {padded(error, 3)}")
             elif summary.v_bar > 0:
-                below = tag("small", f"violation {short(summary.v_bar, 3)}", class_="short")
+                below = tag("small", f"violation {padded(summary.v_bar, 3)}", class_="short")
             else:
                 below = tag("small", "failed", class_="short") if math.isnan(summary.v_bar) else Markup()
             cells.append(
                 tag(
                     "td",
-                    short(summary.median),
+                    padded(summary.median),
                     below,
                     data_a=k,
                     data_v=short(summary.median if error is None else error, 9),
@@ -571,13 +572,14 @@ def _state(study: Study, found: dict[str, ReportTable]) -> Markup:
     parts = [_fold("state", "runs done, by algorithm and problem", sortable(found["state"]))]
     reasons = reasons_of(study)
     if reasons:
-        head = [column(name) for name in ("algorithms", "runs", "problems", "message")]
+        words = {"algorithms", "problems", "message"}
+        head = [column(n, kind="words" if n in words else None) for n in ("algorithms", "runs", "problems", "message")]
         rows = [
             tag(
                 "tr",
-                row_head(", ".join(one.algorithms)),
+                row_head(", ".join(one.algorithms), "words"),
                 cell(one.runs),
-                tag("td", "; ".join(one.problems), class_="words"),
+                tag("td", ", ".join(one.problems), class_="words"),
                 tag("td", one.message, class_="words"),
             )
             for one in reasons
@@ -598,7 +600,8 @@ def _origin(study: Study) -> Markup:
 def shown_figure(drawing: Drawing, caption: str, behind: str = "", kind: str | None = None) -> Markup:
     """Return a drawing with its caption and what is behind it; of the kind 'map', it has a size of its own."""
     size = {"width": f"{SHOWN * drawing.width:.0f}", "height": f"{SHOWN * drawing.height:.0f}"} if kind else {}
-    return tag("figure", svg(drawing, **size), tag("figcaption", caption), behind, class_=kind)
+    reached = None if behind else 0  # by the keyboard, to scroll it in a narrow window; what is behind can be, too
+    return tag("figure", svg(drawing, **size), tag("figcaption", caption), behind, class_=kind, tabindex=reached)
 
 
 def _fold(name: str, summary: str, *content: Markup, **attributes: object) -> Markup:

@@ -23,6 +23,7 @@ ECDF_ROWS = 40
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets take text that begins so for a formula
 DIGITS = 5  # significant, of a number that is shown
 MARKS = {"+": "better", "-": "worse", "=": "no difference", "": None}
+LONG_WORDS = 40  # letters; a column of more is broken into lines in LaTeX
 MOST_TEX_ROWS = 60  # of a table in LaTeX, which must fit a page
 
 
@@ -74,7 +75,7 @@ def tables(study: Study, findings: Findings, figures: Figures) -> dict[str, Repo
         found["failures"] = ReportTable(
             "failed runs by reason",
             ["algorithm", "runs", "problems", "message"],
-            [[", ".join(one.algorithms), one.runs, "; ".join(one.problems), one.message] for one in reasons],
+            [[", ".join(one.algorithms), one.runs, ", ".join(one.problems), one.message] for one in reasons],
         )
     found["state"] = ReportTable(
         "runs by cell",
@@ -204,6 +205,20 @@ def short(value: float | None, digits: int = DIGITS) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 
+def padded(value: float | None, digits: int = DIGITS) -> str:
+    """Return a number as text with all its significant digits, so that a column of a table shows one precision.
+
+    Examples
+    --------
+    >>> padded(0.75), padded(-15.0), padded(61.0, 3), padded(30665.5), padded(1e-12, 3), padded(0.0), padded(None)
+    ('0.75000', '-15.000', '61.0', '30666', '1.00e-12', '0', '-')
+    """
+    if value is None or value == 0 or not math.isfinite(value):
+        return short(value, digits)
+    mantissa, e, exponent = f"{value:#.{digits}g}".partition("e")
+    return mantissa.rstrip(".") + e + exponent
+
+
 # --- files --------------------------------------------------------------------------------------------------------
 
 
@@ -254,10 +269,18 @@ def _harmless(value: object) -> object:
 
 def as_tex(table: ReportTable, name: str) -> str:
     """Return the table as a LaTeX table with a caption and the label tab:NAME."""
-    kinds = ["l" if any(isinstance(row[k], str) for row in table.rows) else "r" for k in range(len(table.columns))]
+    kinds = [_kind([row[k] for row in table.rows]) for k in range(len(table.columns))]
     lines = [_line(map(tex, row)) for row in table.rows]
     caption = tex(table.title[:1].upper() + table.title[1:]) + "."
     return _table("".join(kinds), _line(map(tex, table.columns)), lines, caption, name)
+
+
+def _kind(values: Sequence[object]) -> str:
+    """Return the kind of a column: numbers to the right, words to the left, and long ones in lines of their own."""
+    longest = max((len(value) for value in values if isinstance(value, str)), default=0)
+    if longest > LONG_WORDS:
+        return r"p{.3\linewidth}"
+    return "l" if longest else "r"
 
 
 def paper_tables(study: Study, findings: Findings) -> dict[str, str]:
@@ -280,9 +303,11 @@ def paper_table(study: Study, findings: Findings) -> str:
                 cells.append("--")
                 beneath.append("" if summary is None else "failed")
                 continue
-            cells.append(_bold(tex_number(summary.mean), name in best) + _tex_mark(findings, problem.label, name))
+            cells.append(
+                _bold(tex_number(summary.mean, pad=True), name in best) + _tex_mark(findings, problem.label, name)
+            )
             feasible = "" if summary.n_feasible == summary.n else f" {summary.n_feasible}/{summary.n}"
-            beneath.append(rf"({tex_number(summary.std, 3)}){feasible}")
+            beneath.append(rf"({tex_number(summary.std, 3, pad=True)}){feasible}")
         lines += [_line(cells), _line(beneath)]
     caption = (
         "Mean and, in brackets, standard deviation of the objective over all runs that did not fail; the number of "
@@ -312,7 +337,7 @@ def error_table(study: Study, findings: Findings) -> str:
                 cells.append("--")
                 continue
             best = max(value, 0.0) <= least + LEVEL
-            cells.append(_bold(tex_number(value, 3), best) + _tex_mark(findings, problem.label, name))
+            cells.append(_bold(tex_number(value, 3, pad=True), best) + _tex_mark(findings, problem.label, name))
         lines.append(_line(cells))
     caption = (
         r"Error of the median run, $f - f^*$; a dash where it is not feasible. $f^*$ is the best objective known. "
@@ -359,19 +384,21 @@ def _bold(number: str, best: bool) -> str:
     return rf"{{\boldmath{number}}}" if best else number
 
 
-def tex_number(value: float | None, digits: int = DIGITS) -> str:
-    r"""Return a number for LaTeX, as siunitx sets it: a true minus sign, and powers of ten.
+def tex_number(value: float | None, digits: int = DIGITS, *, pad: bool = False) -> str:
+    r"""Return a number for LaTeX, as siunitx sets it: a true minus sign, and powers of ten; `pad` keeps all digits.
 
     Examples
     --------
     >>> tex_number(-30665.53867), tex_number(1.24e-06, 3), tex_number(float("inf")), tex_number(None)
     ('$-30666$', '$1.24\\times10^{-6}$', '$\\infty$', '--')
+    >>> tex_number(0.75), tex_number(0.75, pad=True)
+    ('$0.75$', '$0.75000$')
     """
     if value is None or math.isnan(value):
         return "--"
     if math.isinf(value):
         return r"$\infty$" if value > 0 else r"$-\infty$"
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    mantissa, _, exponent = (padded if pad else short)(value, digits).partition("e")
     return rf"${mantissa}\times10^{{{int(exponent)}}}$" if exponent else f"${mantissa}$"
 
 
@@ -454,14 +481,14 @@ def wide_table(head: Sequence[Markup], rows: Sequence[Markup], *foot: Markup, na
     return tag("div", table, class_="wide", tabindex=0, role="region", aria_label=name)
 
 
-def column(text: str, series: int | None = None) -> Markup:
-    """Return the head of a column, a button that sorts by it."""
-    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series)
+def column(text: str, series: int | None = None, kind: str | None = None) -> Markup:
+    """Return the head of a column, a button that sorts by it; of the kind "words", it is set like its text."""
+    return tag("th", tag("button", text, type="button", title=text), scope="col", data_a=series, class_=kind)
 
 
-def row_head(text: str) -> Markup:
-    """Return the head of a row."""
-    return tag("th", text, scope="row")
+def row_head(text: str, kind: str | None = None) -> Markup:
+    """Return the head of a row; of the kind "words", it is broken into lines."""
+    return tag("th", text, scope="row", class_=kind)
 
 
 def cell(value: object) -> Markup:

@@ -123,6 +123,7 @@ def differential_evolution(
     from scipy.optimize import OptimizeResult
 
     from ..algorithms.jade import JADE
+    from ..result import keep_with
 
     if not callable(func):
         raise ValueError(f"func must be callable; got {type(func).__name__}")
@@ -160,9 +161,9 @@ def differential_evolution(
     if limits and polish and not callable(polish):
         searches = LocalSearches(fun, limits, searched, held, variables, np.random.default_rng([number, 1]))
 
-    def stand() -> Any:
+    def stand(best: Population | None = None) -> Any:
         calls = evaluator.calls + (0 if searches is None else searches.calls)
-        return stand_of(run, variables, limits, vectorized, calls)
+        return stand_of(run, best or run.best, variables, limits, vectorized, calls)
 
     def agree() -> bool:
         if searches is None or run.state is None or integer.any() or tol == atol == 0:
@@ -177,6 +178,7 @@ def differential_evolution(
             workers=evaluator,
             after_generation=after_iteration,
             interruptible=True,
+            on_error=lambda error, ending: keep_with(error, stand(ending.best)),
         )
     except MalformedValue as error:
         raise RuntimeError(f"An array returned from a Constraint has the wrong shape: {error}") from error
@@ -196,15 +198,19 @@ def differential_evolution(
                 UserWarning,
                 stacklevel=2,
             )
-        if searches is None:
-            polish_result(result, polish, fun, limits, given, bounds_of_polish, bool(disp))
-        else:
-            if disp:
-                print("Polishing solution with 'SQP'")
-            found = searches.polished(None if after_iteration.agreed else run.best)
-            x = found.x[0] if variables is None else variables.to_user(found.x[0])
-            take_if_better(result, OptimizeResult(x=x, fun=float(found.f[0])), fun, limits, bounds_of_polish)
-            result.nfev = evaluator.calls + searches.calls
+        try:
+            if searches is None:
+                polish_result(result, polish, fun, limits, given, bounds_of_polish, bool(disp))
+            else:
+                if disp:
+                    print("Polishing solution with 'SQP'")
+                found = searches.polished(None if after_iteration.agreed else run.best)
+                x = found.x[0] if variables is None else variables.to_user(found.x[0])
+                take_if_better(result, OptimizeResult(x=x, fun=float(found.f[0])), fun, limits, bounds_of_polish)
+                result.nfev = evaluator.calls + searches.calls
+        except BaseException as error:
+            keep_with(error, result)
+            raise
         result.update(violations(result.x, limits, vectorized))
     result.success = bool(after_iteration.converged and result.get("maxcv", 0.0) == 0)
     if result.get("maxcv", 0.0) > 0 and not np.isnan(result.x).any():
@@ -359,12 +365,19 @@ class AfterIteration:
         return bool(self._callback(intermediate_result=stand))
 
 
-def stand_of(run: Run, variables: Variables | None, limits: Sequence[Constraint], vectorized: bool, calls: int) -> Any:
+def stand_of(
+    run: Run,
+    best: Population | None,
+    variables: Variables | None,
+    limits: Sequence[Constraint],
+    vectorized: bool,
+    calls: int,
+) -> Any:
     """Return the result so far, with SciPy's fields; the best point is the first of the population."""
     from scipy.optimize import OptimizeResult
 
     population = None if run.state is None else run.state.population
-    best, x = run.best, np.full(run.task.dimension, np.nan)
+    x = np.full(run.task.dimension, np.nan)
     if best is not None:
         x = best.x[0].copy() if variables is None else variables.to_user(best.x[0])
     result = OptimizeResult(
