@@ -662,29 +662,28 @@ def test_a_search_comes_to_the_bottom_of_kinks() -> None:
     assert np.median(errors) < 0.1 and min(errors) > -1e-9
 
 
-@pytest.mark.parametrize(("start", "shows"), [(0.3005, True), (0.4, False)])
-def test_a_trial_refused_close_to_the_iterate_shortens_the_move(start: float, shows: bool) -> None:
-    """f is 5 |x - 0.3| in a box of width 1: with the radius given, the trial is at the other side, twice as far."""
+def across(fun: Any, start: float) -> tuple[LocalSearch, Task]:
+    """A search in a box of width 1 whose model is a line, and whose trials are 3 (start - 0.3) away."""
     task = Task(np.zeros(1), np.ones(1), 100)
+    search = replace(begun(fun, [start], task), radius=np.asarray(3 * (start - 0.3)), penalty=np.asarray(1.0))
+    return replace(search, model=replace(search.model, B=1e-6 * np.eye(1)), next_penalty=np.asarray(1.0)), task
+
+
+def test_a_model_whose_error_falls_like_the_distance_shows_a_kink_and_moves_are_shortened() -> None:
+    """f is 5 |x - 0.3|. The first trial is at the other side, twice as far; the second is 0.3 times as long."""
 
     def fun(x: Any) -> Any:
         return 5 * abs(x[0] - 0.3), [], []
 
-    move = 3 * (start - 0.3)
-    search = replace(begun(fun, [start], task), radius=np.asarray(move), penalty=np.asarray(1.0))
-    search = replace(search, model=replace(search.model, B=1e-6 * np.eye(1)))
-    after, _ = stepped(search, fun, task)
-    assert after.kinked == shows and after.shortened == shows and after.point.x == start
-    if not shows:
-        assert after.radius < search.radius
-        return
-    # The merit function is f / 5, so that the trial promises `move` and rises by a third of it: 0.5 / (1 + 1/3).
-    np.testing.assert_allclose(after.shorter, -0.375 * move, rtol=1e-6)
-    assert after.radius == search.radius
-    moved, asks = stepped(after, fun, task)
-    np.testing.assert_allclose(moved.point.x, start - 0.375 * move, rtol=1e-6)
-    np.testing.assert_allclose(moved.radius, OPEN * 0.375 * move, rtol=1e-6)
-    assert moved.shortened == 0 and [int(ask.wanted.sum()) for ask in asks] == [0, 1]
+    search, task = across(fun, 0.6)
+    first, _ = stepped(search, fun, task)
+    assert not first.kinked and first.shortened == 0 and first.point.x == 0.6
+    # The merit function is f / 5: the trial promised a fall of 0.9 and rose by 0.3 (0.3 is 0: 0 to 0.3 is in the box).
+    np.testing.assert_allclose([first.error, first.reach, first.radius], [0.6, 0.6, 0.18], rtol=1e-6)
+    # From 0.6 by 0.18 there is no kink: the move is made, and the error is forgotten.
+    second, _ = stepped(first, fun, task)
+    np.testing.assert_allclose(second.point.x, 0.42, rtol=1e-6)
+    assert second.error == 0.0 and not second.kinked
 
 
 # Push

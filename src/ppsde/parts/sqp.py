@@ -9,12 +9,14 @@ update (1978) and derivatives by differences. `LocalSearch` is plain data betwee
   2  solve the elastic quadratic program of the model inside the trust region
   3  ask for its solution, the trial; if that disappoints, the next step tries once more, with the curvature of the
      constraints taken into account (second-order correction), and the better of the two counts
-  4  move there if the merit function falls; widen or narrow the trust region. A trial close to the iterate that is
-     refused all the same shows a kink, where no trust region is narrow enough: from then on a move that is refused is
-     shortened along its own direction, and the region opens again after each move, as in a line search
+  4  move there if the merit function falls; widen or narrow the trust region. The model's error falls like the square
+     of the distance from the iterate, but near a kink like the distance itself, and no trust region is narrow enough:
+     where two refused trials show this, a move that is refused is from then on shortened along its own direction, and
+     the region opens again after each move, as in a line search
   5  if the merit function jumped close to the iterate, find the variables that make the jump, one by one, and put a
      wall in front of them
-  6  raise the penalty where constraints could not be met, lower it where their multipliers are small
+  6  raise the penalty where constraints could not be met, lower it where their multipliers are small; a move that is
+     being shortened is judged by the same penalty until the end
 
 All is computed in coordinates in which the box has width 1, with the objective and each constraint divided by the size
 of its gradient. Inequalities aim at a little inside, equalities at nearly all of their tolerance, so that ends are
@@ -50,9 +52,9 @@ DISAPPOINTING, ACCEPTABLE, GOOD = 0.1, 1e-4, 0.7  # shares of the predicted fall
 CURVED = 0.3  # the share of a disappointment that curvature of constraints must have made, to be corrected
 STEEP = 10.0  # a rise of so many times the predicted fall is a jump,
 NEARBY = 1e-4  # if it happens so close to the iterate
-KINK = 0.003  # a refused trial at this distance from the iterate, or nearer, shows a kink, unless it promised little
+KINK = 1.4  # the power of the distance from the iterate like which the model's error falls at most, near a kink
 SHORTENED = 6  # times that a move is shortened at most, before B is reset
-OPEN = 30.0  # radius of the trust region after a move where there are kinks, in lengths of the move
+OPEN = 5.0  # radius of the trust region after a move where there are kinks, in lengths of the move
 AGAIN = 0.1  # radius of the trust region behind a new wall
 SLOW, NO_FALL = 1e-6, 1e-12  # relative falls of the merit function that are slow, and that are none
 PATIENCE = 15.0  # the cost of trials without progress after which a search ends
@@ -83,6 +85,7 @@ class LocalSearch:
     multipliers: Array  # (m,)
     radius: Array  # of the trust region
     penalty: Array
+    next_penalty: Array  # the same after the present move, other than `penalty` while that is being shortened
     inside: Array  # (m,), the distance inside each constraint that is aimed at
     lower: Array  # (d,), bounds of this search: those of the box, or walls
     upper: Array
@@ -91,6 +94,8 @@ class LocalSearch:
     fall: Array  # of the merit function, by that trial
     predicted: Array  # the same by the model
     curvature: Array  # (m,), by how much that trial missed its linearised constraints
+    error: Array  # of the model, at the last trial from this iterate that was refused; 0 if there was none
+    reach: Array  # the length of that trial's move
     kinked: Array  # bool: a kink was met
     shortened: Array  # how often the last move was shortened
     shorter: Array  # (d,), the next move, if it was
@@ -119,6 +124,7 @@ class LocalSearch:
             multipliers=xp.zeros(m),
             radius=xp.asarray(radius),
             penalty=xp.asarray(FIRST_PENALTY),
+            next_penalty=xp.asarray(FIRST_PENALTY),
             inside=xp.full(m, INSIDE),
             lower=xp.asarray(task.lower),
             upper=xp.asarray(task.upper),
@@ -127,6 +133,8 @@ class LocalSearch:
             fall=zero,
             predicted=zero,
             curvature=xp.zeros(m),
+            error=zero,
+            reach=zero,
             kinked=no,
             shortened=xp.asarray(0),
             shorter=xp.zeros(d),
@@ -194,7 +202,7 @@ def step(
     trying = wanted & ~done & ~useless
     trial_x = xp.clip(search.point.x + width * move, task.lower, task.upper)
     trial = yield Ask(trial_x, xp.broadcast_to(trying, (1,)))
-    penalty = next_penalty(search.penalty, row_multipliers, missed, missed_now, search.inside.max(initial=0.0))
+    penalty = adapted_penalty(search.penalty, row_multipliers, missed, missed_now, search.inside.max(initial=0.0))
     search = when(trying, lambda: judged(search, trial, move, predicted, task, width), search)
 
     # 5 Walls
@@ -206,9 +214,13 @@ def step(
         search = when(jumped, lambda: walled(search, parts, change, task), search)
 
     # 6 The penalty
+    next_penalty = xp.where(solved & ~search.correcting, penalty, search.next_penalty)
+    penalty = xp.where(search.shortened > 0, search.penalty, next_penalty)
     return replace(
         search,
-        penalty=xp.where(solved & ~search.correcting, penalty, search.penalty),
+        penalty=penalty,
+        next_penalty=next_penalty,
+        error=xp.where(penalty == search.penalty, search.error, 0.0),  # errors of one merit function are compared
         steps=search.steps + wanted,
         over=search.over | (search.idle > PATIENCE) | (search.radius < LEAST_RADIUS),
     )
@@ -266,7 +278,7 @@ def learnt(search: LocalSearch, measured: Population, of_f: Population, width: A
     growth = xp.where(unknown, 0.0, c_scale) / xp.where(unknown, 1.0, old.c_scale)
     multipliers = search.multipliers * ratio * growth
     change = (gradient - old.gradient) / f_scale + multipliers @ ((jacobian - old.jacobian) / c_scale[:, None])
-    updated = damped_update(ratio * old.B, search.moved, change)
+    updated = damped_update(ratio * old.B, search.moved, change, search.kinked)
     # With more curvature than this no move is longer than the least radius: what made it is far away, or a jump.
     updated = xp.where(xp.diagonal(updated).max() < 1.0 / LEAST_RADIUS, updated, xp.eye(updated.shape[0]))
     return replace(
@@ -279,12 +291,13 @@ def learnt(search: LocalSearch, measured: Population, of_f: Population, width: A
     )
 
 
-def damped_update(B: Array, s: Array, y: Array) -> Array:
+def damped_update(B: Array, s: Array, y: Array, kinked: Array | bool = False) -> Array:
     """B after a move s (d,) that changed the gradient by y (d,).
 
     The update of Broyden, Fletcher, Goldfarb and Shanno, with y replaced by a mean of y and B s (Powell) where B would
     lose most of its curvature along s. Where B had too much curvature along s, it is believed to have too much along
-    other directions too: all of it is first scaled down (Oren and Luenberger, Management Science 20, 1974).
+    other directions too: all of it is first scaled down (Oren and Luenberger, Management Science 20, 1974), except
+    where there are kinks, since B must learn the large curvature across these.
     """
     xp = namespace(s)
     Bs = B @ s
@@ -294,7 +307,8 @@ def damped_update(B: Array, s: Array, y: Array) -> Array:
     sr = s @ r
     sound = (sBs > 1e-16) & (sr > 1e-14 * (s @ s)) & xp.isfinite(r).all()
     sBs, sr = xp.where(sound, sBs, 1.0), xp.where(sound, sr, 1.0)
-    new = xp.minimum(1.0, sr / sBs) * (B - xp.outer(Bs, Bs) / sBs) + xp.outer(r, r) / sr
+    shrunk = xp.where(kinked, 1.0, xp.minimum(1.0, sr / sBs))
+    new = shrunk * (B - xp.outer(Bs, Bs) / sBs) + xp.outer(r, r) / sr
     return xp.where(sound, new, B)
 
 
@@ -342,7 +356,7 @@ def merits(points: Population, search: LocalSearch, task: Task) -> Array:
     return points.f / search.model.f_scale + search.penalty * xp.maximum(rows, 0.0).sum(axis=1)
 
 
-def next_penalty(penalty: Array, row_multipliers: Array, missed: Array, missed_now: Array, inside: Array) -> Array:
+def adapted_penalty(penalty: Array, row_multipliers: Array, missed: Array, missed_now: Array, inside: Array) -> Array:
     """The penalty, raised if it held constraints back and they were missed, lowered if it is far above multipliers.
 
     Constraints are not missed by less than the distance `inside` that was aimed at.
@@ -416,11 +430,15 @@ def _decided(
     refused = ~accepted & (fall > -np.inf)
     size = xp.maximum(1.0, xp.abs(value))
     promised = (predicted > SLOW * size) | (search.shortened > 0)
-    kinked = search.kinked | (refused & promised & (length < KINK))
+    error, reach = predicted - first_fall, xp.abs((first.x - search.point.x)[0] / width).max()
+    nearer = (search.error > 0.0) & (reach < 0.99 * search.reach)
+    share = xp.where(nearer, reach / xp.maximum(search.reach, LEAST), 1.0)
+    kinked = search.kinked | (refused & promised & nearer & (error > search.error * share**KINK))
     shortens = refused & promised & kinked & (search.shortened < SHORTENED) & (length > 10.0 * LEAST_RADIUS)
     useless = refused & ~shortens & (search.shortened > 0)
     part = xp.clip(0.5 * predicted / xp.maximum(predicted - first_fall, LEAST), 0.1, 0.5)
     shorter = part * (first.x[0] - search.point.x[0]) / width
+    forgotten = ~refused | useless
     radius = xp.where(shortens, search.radius, xp.where(useless, 0.3 * search.radius, radius))
     opened = xp.minimum(OPEN * length, FIRST_RADIUS)
     opened = xp.where(search.shortened > 0, opened, xp.maximum(radius, opened))
@@ -444,6 +462,8 @@ def _decided(
         correcting=xp.zeros_like(search.correcting),
         tried=trial,
         fall=fall,
+        error=xp.where(forgotten, 0.0, error),
+        reach=xp.where(forgotten, 0.0, reach),
         kinked=kinked & ~useless,
         shortened=xp.where(shortens, search.shortened + 1, 0),
         shorter=shorter,
