@@ -20,15 +20,14 @@ from ppsde.parts.sqp import (
     INSIDE,
     LARGEST_PENALTY,
     LEAST_PENALTY,
-    OPEN,
     LocalSearch,
     Model,
+    adapted_penalty,
     by_constraint,
     damped_update,
     farther_inside,
     learnt,
     merits,
-    next_penalty,
     outside_by_rounding,
     probes,
     residuals,
@@ -309,20 +308,22 @@ def test_multipliers_of_equalities_are_differences_of_their_rows() -> None:
         (LARGEST_PENALTY, LARGEST_PENALTY, 1.0, 1.0, LARGEST_PENALTY),
     ],
 )
-def test_the_next_penalty(penalty: float, multiplier: float, missed: float, missed_now: float, expected: float) -> None:
+def test_the_penalty_is_adapted(
+    penalty: float, multiplier: float, missed: float, missed_now: float, expected: float
+) -> None:
     numbers = (np.float64(penalty), np.array([0.0, multiplier]), np.float64(missed), np.float64(missed_now))
-    assert next_penalty(*numbers, np.float64(0)) == pytest.approx(expected)
+    assert adapted_penalty(*numbers, np.float64(0)) == pytest.approx(expected)
 
 
 def test_the_penalty_without_constraints_falls() -> None:
     zero = np.float64(0)
-    assert next_penalty(np.float64(100.0), np.zeros(0), zero, zero, zero) == pytest.approx(30)
+    assert adapted_penalty(np.float64(100.0), np.zeros(0), zero, zero, zero) == pytest.approx(30)
 
 
 def test_constraints_that_are_met_though_not_as_far_inside_as_aimed_at_do_not_raise_the_penalty() -> None:
     held = np.float64(100.0), np.array([99.5]), np.float64(9e-7), np.float64(1e-6)
-    assert next_penalty(*held, np.float64(1e-10)) == pytest.approx(1000)
-    assert next_penalty(*held, np.float64(1e-6)) == pytest.approx(100)
+    assert adapted_penalty(*held, np.float64(1e-10)) == pytest.approx(1000)
+    assert adapted_penalty(*held, np.float64(1e-6)) == pytest.approx(100)
 
 
 def test_constraints_missed_by_rounding_are_aimed_at_from_farther_inside() -> None:
@@ -662,28 +663,60 @@ def test_a_search_comes_to_the_bottom_of_kinks() -> None:
     assert np.median(errors) < 0.1 and min(errors) > -1e-9
 
 
-def across(fun: Any, start: float) -> tuple[LocalSearch, Task]:
-    """A search in a box of width 1 whose model is a line, and whose trials are 3 (start - 0.3) away."""
+def refused_twice(fun: Any) -> tuple[LocalSearch, Task]:
+    """A search in a box of width 1 after trials 0.3 and 0.09 away from 0.32; its model of `fun` is a line."""
     task = Task(np.zeros(1), np.ones(1), 100)
-    search = replace(begun(fun, [start], task), radius=np.asarray(3 * (start - 0.3)), penalty=np.asarray(1.0))
-    return replace(search, model=replace(search.model, B=1e-6 * np.eye(1)), next_penalty=np.asarray(1.0)), task
+    penalty = np.asarray(LEAST_PENALTY)
+    search = replace(begun(fun, [0.32], task), radius=np.asarray(0.3), penalty=penalty, next_penalty=penalty)
+    search = replace(search, model=replace(search.model, B=1e-6 * np.eye(1)))
+    first, _ = stepped(search, fun, task)
+    assert not first.kinked and first.shortened == 0 and first.point.x == 0.32
+    np.testing.assert_allclose([first.reach, first.radius], [0.3, 0.09], rtol=1e-6)
+    return stepped(first, fun, task)[0], task
 
 
 def test_a_model_whose_error_falls_like_the_distance_shows_a_kink_and_moves_are_shortened() -> None:
-    """f is 5 |x - 0.3|. The first trial is at the other side, twice as far; the second is 0.3 times as long."""
+    """The merit function is |x - 0.3|: the trials promise falls of 0.3 and 0.09, and it rises by 0.26 and 0.05."""
 
     def fun(x: Any) -> Any:
         return 5 * abs(x[0] - 0.3), [], []
 
-    search, task = across(fun, 0.6)
-    first, _ = stepped(search, fun, task)
-    assert not first.kinked and first.shortened == 0 and first.point.x == 0.6
-    # The merit function is f / 5: the trial promised a fall of 0.9 and rose by 0.3 (0.3 is 0: 0 to 0.3 is in the box).
-    np.testing.assert_allclose([first.error, first.reach, first.radius], [0.6, 0.6, 0.18], rtol=1e-6)
-    # From 0.6 by 0.18 there is no kink: the move is made, and the error is forgotten.
-    second, _ = stepped(first, fun, task)
-    np.testing.assert_allclose(second.point.x, 0.42, rtol=1e-6)
-    assert second.error == 0.0 and not second.kinked
+    search, task = refused_twice(fun)  # errors of 0.56 and 0.14: a power of 1.15
+    np.testing.assert_allclose(search.error, 0.14, rtol=1e-5)
+    assert search.kinked and search.shortened == 1 and search.point.x == 0.32
+    move = 0.5 * 0.09 / 0.14 * 0.09
+    np.testing.assert_allclose(search.shorter, -move, rtol=1e-5)
+    np.testing.assert_allclose(search.radius, 0.09, rtol=1e-6)
+    moved, asks = stepped(search, fun, task)
+    np.testing.assert_allclose(moved.point.x, 0.32 - move, rtol=1e-5)
+    np.testing.assert_allclose(moved.radius, OPEN * move, rtol=1e-5)
+    assert moved.shortened == 0 and moved.error == 0.0 and [int(ask.wanted.sum()) for ask in asks] == [0, 1]
+
+
+def test_a_model_whose_error_falls_like_the_square_shows_no_kink() -> None:
+    """The merit function is 25 (x - 0.3)^2, by errors of 2.25 and 0.2025."""
+    search, _ = refused_twice(lambda x: (100 * (x[0] - 0.3) ** 2, [], []))
+    np.testing.assert_allclose([search.error, search.radius], [0.2025, 0.027], rtol=1e-4)
+    assert not search.kinked and search.shortened == 0
+
+
+def test_where_there_are_kinks_curvature_across_them_is_not_scaled_down() -> None:
+    """B has curvature 1 along both; along the first 0.5 is measured. All of B is halved, or only that."""
+    B, s, y = np.eye(2), np.array([1.0, 0.0]), np.array([0.5, 0.0])
+    np.testing.assert_allclose(damped_update(B, s, y), np.diag([0.5, 0.5]))
+    np.testing.assert_allclose(damped_update(B, s, y, np.True_), np.diag([0.5, 1.0]))
+
+
+def test_a_move_that_is_being_shortened_is_judged_by_one_penalty() -> None:
+    def fun(x: Any) -> Any:
+        return 5 * abs(x[0] - 0.3), [], []
+
+    search, task = refused_twice(fun)
+    search = replace(search, next_penalty=np.asarray(7.0), shorter=np.asarray([0.5]))  # away from the minimum: in vain
+    again, _ = stepped(search, fun, task)
+    assert again.shortened == 2 and again.penalty == LEAST_PENALTY
+    moved, _ = stepped(replace(again, shorter=np.asarray([-0.01])), fun, task)
+    assert moved.shortened == 0 and moved.penalty == 7.0
 
 
 # Push
