@@ -15,6 +15,11 @@ from hypothesis import settings
 os.environ.setdefault("PPSDE_CACHE", "")  # tests keep no compiled programs in the user's folder
 compiled_programs.use(compiled_programs.FOLDER)
 
+# Tests run side by side on all cores: threads of the libraries of linear algebra would only wait for one another, and
+# wait busily. Read when NumPy is imported, so set before; the processes that tests start have it too.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 # How long an example takes tells of the machine alone; and the same examples each time, so that nothing fails by
 # chance. `--hypothesis-profile explore` looks for new ones: what it finds becomes an `@example`.
 settings.register_profile("same", deadline=None, derandomize=True)

@@ -412,7 +412,10 @@ def test_no_byte_of_a_stranger_is_taken_for_an_answer(what: str) -> None:
     raw.close()
 
 
-def test_a_worker_is_limited_to_one_thread() -> None:
+def test_a_worker_is_limited_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name)  # the tests' own, of conftest.py
+
     def threads(x):
         from threadpoolctl import threadpool_info
 
