@@ -20,6 +20,7 @@ from ppsde.parts.sqp import (
     INSIDE,
     LARGEST_PENALTY,
     LEAST_PENALTY,
+    OPEN,
     LocalSearch,
     Model,
     adapted_penalty,
