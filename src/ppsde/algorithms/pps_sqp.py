@@ -13,8 +13,10 @@ that it neither explores nor refines.
         NEW     at any point of the box
         NEAR    at the best point known, or near it if a local search has ended there
         PUSH    at any point of the box, ignoring the constraints; where it ends outside of them, it begins again
-        A kind of start that has improved the best point is used again. During the first 100 D evaluations they begin
-        at members only. One that comes to an earlier end, or has made 100 + 10 D steps, is given up.
+        A kind of start that has improved the best point is used again. A best point that is due to DE or ES comes
+        before all turns. New points and every second member are begun at with care: a small trust region and a large
+        penalty lead to what is feasible nearby, which others leap over. During the first 100 D evaluations searches
+        begin at members only, boldly. One that comes to an earlier end, or has made 100 + 10 D steps, is given up.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population when the pull began. Every third cycle
         has no push: the first of them if half of the first population is feasible, so that no infeasible region needs
@@ -51,7 +53,7 @@ from ..parts.normalising import constraint_sizes, normalised, raw
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
 from ..parts.sizing import first_points, inside
-from ..parts.sqp import FIRST_RADIUS, LocalSearch, step, widths
+from ..parts.sqp import FIRST_PENALTY, FIRST_RADIUS, LocalSearch, step, widths
 from ..parts.starts import Agreement, Visits, after_step, improves, near
 from ..population import Population, better_rows, choose
 from ..streams import Dealt, Stream
@@ -66,6 +68,8 @@ EARLY = 100  # evaluations per variable that belong to LOCAL
 GENERATIONS = 500  # NP is the budget divided by this, within limits
 MEMBER, NEAR, NEW, PUSH = range(4)  # kinds of starts
 KINDS = (MEMBER, NEAR, NEW, PUSH, MEMBER, NEAR, NEW, NEAR)  # in turn
+WITH_CARE = (False, False, True, False, True, False, True, False)  # those that begin with the next two
+SMALL_RADIUS, LARGE_PENALTY = 0.1, 100.0
 NARROW = 0.05  # least radius of a local search that begins near the best point
 PUSHED, AT_END, AT_BEST, AT_MEMBER = range(4)  # kinds of starts of ES, in turn
 STEP_FROM_BEST, STEP_FROM_MEMBER, LARGEST_STEP, LEAST_STEP = 0.05, 0.2, 0.5, 1e-9  # sigma of ES, in widths of the box
@@ -277,12 +281,12 @@ class PPSSQP:
         begins = mine & state.search.over
         search, start, alone, asked = state.search, state.start, state.alone, xp.asarray(0)
         if xp is not np or begins:
-            kind, member, made, radius = self._next_start(state, task, u)
+            kind, member, made, radius, penalty = self._next_start(state, task, u)
             is_made = kind != MEMBER
             points = yield Ask(made[None], (begins & is_made)[None])
             asked = asked + (begins & is_made)
             point = choose(is_made[None], normalised(points, state.sizes, task.tolerance), member)
-            search = when(begins, lambda: LocalSearch.begin(point, task, radius, kind == PUSH), search)
+            search = when(begins, lambda: LocalSearch.begin(point, task, radius, kind == PUSH, penalty), search)
             start, alone = xp.where(begins, point.x[0], start), xp.where(begins, kind != NEAR, alone)
 
         steps = step(search, task, mine, self.difference)
@@ -316,20 +320,24 @@ class PPSSQP:
             state,
         )
 
-    def _next_start(self, state: State, task: Task, u: Array) -> tuple[Array, Population, Array, Array]:
-        """The kind of the next start, the member (one row) or the made point (d,), and the first radius."""
+    def _next_start(self, state: State, task: Task, u: Array) -> tuple[Array, Population, Array, Array, Array]:
+        """The kind of the next start, the member (one row) or the made point (d,), the first radius and penalty."""
         xp = namespace(state.best.f)
         population = state.de.population
         unvisited = state.visits.unvisited(population, task)
         early = state.purse.spent.sum() < EARLY * task.dimension
-        kind = xp.where(early, MEMBER, xp.asarray(KINDS)[state.turn % len(KINDS)])
+        turn = state.turn % len(KINDS)
+        kind = xp.where(early, MEMBER, xp.asarray(KINDS)[turn])
         kind = xp.where(unvisited.any() | (kind != MEMBER), kind, xp.where(early, NEW, NEAR))
+        finished, begun = state.visits.is_end(state.best, task), state.visits.is_start(state.best, task)
+        kind = xp.where(finished | begun | early, kind, NEAR)
         close, reach = near(state.best.x[0], u, task)
-        finished = state.visits.is_end(state.best, task)
         close, reach = xp.where(finished, close, state.best.x[0]), xp.where(finished, reach, 0.0)
-        radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), FIRST_RADIUS)
+        careful = xp.asarray(WITH_CARE)[turn] & (kind != NEAR) & ~early
+        radius = xp.where(kind == NEAR, xp.maximum(reach, NARROW), xp.where(careful, SMALL_RADIUS, FIRST_RADIUS))
+        penalty = xp.where(careful, LARGE_PENALTY, FIRST_PENALTY)
         made = xp.where(kind == NEAR, close, inside(task, u[3 + task.dimension :]))
-        return kind, population.take(unvisited.argmax()[None]), made, radius
+        return kind, population.take(unvisited.argmax()[None]), made, radius, penalty
 
     # 3 DE
 

@@ -108,7 +108,12 @@ class LocalSearch:
 
     @classmethod
     def begin(
-        cls, point: Population, task: Task, radius: Array | float = FIRST_RADIUS, pushing: Array | bool = False
+        cls,
+        point: Population,
+        task: Task,
+        radius: Array | float = FIRST_RADIUS,
+        pushing: Array | bool = False,
+        penalty: Array | float = FIRST_PENALTY,
     ) -> LocalSearch:
         """The search that begins at a point, one row; it is over at once if the point has no values."""
         xp: Any = namespace(point.f)
@@ -123,8 +128,8 @@ class LocalSearch:
             moved=xp.zeros(d),
             multipliers=xp.zeros(m),
             radius=xp.asarray(radius),
-            penalty=xp.asarray(FIRST_PENALTY),
-            next_penalty=xp.asarray(FIRST_PENALTY),
+            penalty=xp.asarray(penalty),
+            next_penalty=xp.asarray(penalty),
             inside=xp.full(m, INSIDE),
             lower=xp.asarray(task.lower),
             upper=xp.asarray(task.upper),

@@ -47,9 +47,11 @@ class Visits:
 
     def is_end(self, point: Population, task: Task) -> Array:
         """Whether a search ended where the point, one row, is."""
-        xp = namespace(point.f)
-        u = (point.x[0] - task.lower) / widths(task)
-        return (xp.abs(self.ends - u).max(axis=1) < SAME).any()
+        return _holds(self.ends, point, task)
+
+    def is_start(self, point: Population, task: Task) -> Array:
+        """Whether a search that is over began where the point, one row, is."""
+        return _holds(self.starts, point, task)
 
     def add(self, start: Array, end: Array, given_up: Array, task: Task) -> Visits:
         """The same with the start (d,) and end (d,) of one more search; where it was given up is not an end."""
@@ -58,6 +60,13 @@ class Visits:
         u_start, u_end = ((x - task.lower) / widths(task) for x in (start, end))
         ends = xp.where(here & ~given_up, u_end, self.ends)
         return Visits(xp.where(here, u_start, self.starts), ends, self.count + 1)
+
+
+def _holds(places: Array, point: Population, task: Task) -> Array:
+    """Whether one of the places (k, d) is that of the point, one row."""
+    xp = namespace(point.f)
+    u = (point.x[0] - task.lower) / widths(task)
+    return (xp.abs(places - u).max(axis=1) < SAME).any()
 
 
 def near(best: Array, u: Array, task: Task) -> tuple[Array, Array]:
