@@ -42,12 +42,11 @@ from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_flag, check_range
 from ..parts.epsilon import Level, mean_of_best, slow_power
-from ..parts.least_squares import shortest_solutions
 from ..parts.matrix_adaptation import Mutation, recombination
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, Feasibility, accepts, ranking
 from ..parts.sizing import first_points
-from ..parts.slopes import jacobian, probes, residual
+from ..parts.slopes import jacobian, probes, residual, shortest_solutions
 from ..population import Population, choose
 from ..streams import Stream
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..returned import MalformedValue, row_values
+from ..problem.returned import MalformedValue, row_values
 from .arrivals import Arrivals
 from .values import MALFORMED, Values
 

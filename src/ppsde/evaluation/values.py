@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..returned import MalformedValue, point_values
+from ..problem.returned import MalformedValue, point_values
 
 OK = "ok"
 INVALID = "invalid"  # well-formed, but NaN, f = -inf or an infinite constraint: a search cannot use it

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, namespace
-from .checks import shortened
-from .lookup import did_you_mean
+from ..arrays import Array, namespace
+from ..checks import shortened
+from ..lookup import did_you_mean
 
 FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 PLAIN = frozenset((np.ndarray, list, tuple, type(None)))  # types of constraints without names
