@@ -1,9 +1,9 @@
 """Slopes of constraints measured by differences, and the shortest step that meets linear equations.
 
 Probes are the points to evaluate, and their values give the Jacobian. `shortest_solutions` is what a pseudo-inverse
-gives, for many matrices at once, by the one-sided Jacobi method of Hestenes: equations are rotated against each other,
-two by two, until the rows of the matrix are orthogonal; then each can be solved alone. It is array code and no library's
-decomposition, because those block one another where several compiled runs call them at once, and handle one matrix
+gives, for many matrices at once, by the one-sided Jacobi method of Hestenes: equations are rotated against each
+other, two by two, until the rows of the matrix are orthogonal; then each can be solved alone. It is array code, not a
+decomposition of a library: those block one another where several compiled runs call them at once, and handle one matrix
 after another on a GPU.
 """
 

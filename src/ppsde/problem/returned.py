@@ -123,7 +123,7 @@ class ByName:
         if not isinstance(value, tuple) or len(value) != 3:
             return value
         f, g, h = value
-        if not (_is_mapping(g) or _is_mapping(h)):
+        if (type(g) in PLAIN and type(h) in PLAIN) or not (_is_mapping(g) or _is_mapping(h)):
             return value
         for part, word in ((g, "g"), (h, "h")):
             if not (part is None or isinstance(part, Mapping) or np.size(part) == 0):
