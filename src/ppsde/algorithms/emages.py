@@ -108,8 +108,7 @@ class EMAgES:
     adapt_matrix: bool = True
 
     def __post_init__(self) -> None:
-        if self.population_size is not None:
-            check_count(self, 3, "population_size")
+        check_count(self, 3, "population_size")
         check_count(self, 1, "horizon")
         check_count(self, 0, "repair_steps")
         check_range(self, 1e-100, 1e300, "sigma", "largest_sigma")

@@ -192,8 +192,7 @@ class PPSDE:
         check_choices(self)
         check_count(self, 0, "patience")
         check_count(self, 1, "memory_size", "strategy_window", "switch_window")
-        if self.population_size is not None:
-            check_count(self, 8, "population_size")
+        check_count(self, 8, "population_size")
         check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "push_limit", "pull_length", "closes")
         check_range(self, 0.0, 1.0, "tau", "alpha", "theta", "rescue")
         check_range(self, 0.0, 100.0, "cp", "push_growth")
