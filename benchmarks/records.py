@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -74,6 +75,12 @@ def save(
 
 def today() -> str:
     return datetime.now(UTC).date().isoformat()
+
+
+def revision() -> str:
+    """Return the commit of this checkout."""
+    asked = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def load(name: str) -> dict[str, Any]:

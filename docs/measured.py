@@ -188,22 +188,25 @@ def scale_dask() -> str:
 
 
 def campaign() -> str:
-    found = values_of("campaign")
+    found, later = values_of("campaign"), values_of("campaign-sample")
     beside = {"threads": "in threads", "map": "by a map", "processes": "in processes", "dask": "on Dask"}
     again = ", ".join(f"{found['ways'][way]:,} {words}" for way, words in beside.items() if way in found["ways"])
     return filled(
         f"`{load('campaign')['command']}`: {found['cases']:,} random cases, {found['with findings']:,} with anything "
-        f"wrong. {found['ways']['here only']:,} were solved in this process only; {again} as well, in the same bits; "
-        f"and {found['ways'].get('compiled', 0):,} are compiled programs."
+        f"wrong, at commit {found['commit']}. {found['ways']['here only']:,} were solved in this process only; {again} "
+        f"as well, in the same bits; and {found['ways'].get('compiled', 0):,} are compiled programs. Other cases at "
+        f"commit {later['commit']}: {later['cases']:,}, of which {later['with findings']:,} with anything wrong."
     )
 
 
 def attacks() -> str:
-    found = values_of("attacks")
+    found, later = values_of("attacks"), values_of("attacks-sample")
     return filled(
         f"`{load('attacks')['command']}`: {found['attacks']:,} attacks of {found['kinds']} kinds on workers, in "
         f"searches by {', '.join(found['methods'])} with {between([min(found['workers']), max(found['workers'])])} of "
-        f"them. Without an end, with a wrong result, or with a process left: {found['wrong']:,}."
+        f"them. Without an end, with a wrong result, or with a process left: {found['wrong']:,}, at commit "
+        f"{found['commit']}. Attacks of {later['kinds']} kinds at commit {later['commit']}, in searches by "
+        f"{', '.join(later['methods'])}: {later['attacks']:,}, of which {later['wrong']:,} went wrong."
     )
 
 

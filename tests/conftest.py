@@ -40,6 +40,12 @@ gc.set_threshold(20_000)
 LONGEST = ("test_contract", "test_batch", "test_side_by_side", "test_solutions", "test_two_namespaces", "test_backend")
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: tests that wait, for other processes or for a time to pass, leave a core idle."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # before the workers of xdist are started
         compiled_programs.tidy(compiled_programs.FOLDER)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ppsde
-from ppsde.figure import sketch
-from ppsde.progress import in_notebook
+from ppsde.display.figure import sketch
+from ppsde.display.progress import in_notebook
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "notebook.ipynb"
 

@@ -85,13 +85,18 @@ def test_what_another_process_may_be_writing_is_left_alone(tmp_path: Path) -> No
     assert half.read_bytes() == b"half of"
 
 
-def test_one_that_was_noted_half_written_is_dropped_when_it_is_whole(tmp_path: Path) -> None:
-    entry = tmp_path / "jit_batch-0-cache"
-    entry.write_bytes(b"half of")
-    program_cache.note_new(tmp_path)
-    entry.write_bytes(b"half of it and the rest")
-    program_cache.drop_damaged(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
+def test_one_of_which_the_disk_has_no_more_gets_no_checksum_and_is_removed(folder: Path, share: float) -> None:
+    compile_again()
+    entry = entry_in(folder)
+    whole = entry.read_bytes()
+    entry.with_name(entry.name + ".sha256").unlink()
+    entry.write_bytes(whole[: int(share * len(whole))])
+    program_cache.note_new(folder)
+    assert list(folder.iterdir()) == []
+    entry.write_bytes(whole)
+    program_cache.note_new(folder)
+    assert len(list(folder.iterdir())) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes as POSIX has them")

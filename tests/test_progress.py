@@ -13,9 +13,10 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from ppsde import Problem, minimize, progress
+from ppsde import Problem, minimize
+from ppsde.display import progress
+from ppsde.display.progress import Status, clock, display, short_text_of, status_of, text_of
 from ppsde.engines.run import Run
-from ppsde.progress import Status, clock, display, short_text_of, status_of, text_of
 from ppsde.request import Request
 
 SHOW_A_RUN = """

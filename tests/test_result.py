@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ppsde
+from ppsde.display.progress import duration
 from ppsde.problem import Units
-from ppsde.progress import duration
 from ppsde.result import constraint_reports
 
 BOX = [(-5.0, 5.0)] * 2

@@ -13,8 +13,8 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, Optimi
 
 import ppsde
 from ppsde.arrays import bits
-from ppsde.constraints import constraints_of
 from ppsde.population import evaluated
+from ppsde.problem.constraints import constraints_of
 from ppsde.scipy import differential_evolution
 from ppsde.scipy.front import AfterIteration
 from ppsde.scipy.local import LocalSearches

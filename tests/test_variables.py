@@ -9,7 +9,7 @@ from statistics_of_draws import LEVEL, p_of_counts, p_of_law
 import ppsde
 from ppsde.arrays import bits
 from ppsde.evaluation.values import EvaluationError
-from ppsde.variables import Variables, variables_of
+from ppsde.problem.variables import Variables, variables_of
 
 BOX = [(0, 4), (0.01, 100.0), (-1.0, 1.0)]  # an integer, a logarithm, a plain one
 KINDS = {"integrality": [1, 0, 0], "log": [0, 1, 0]}

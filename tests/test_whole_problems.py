@@ -15,8 +15,8 @@ import ppsde
 from ppsde.cli import main
 from ppsde.experiments import Plan, Store, run
 from ppsde.problem import box
-from ppsde.returned import ByName, MalformedValue
-from ppsde.variables import SPAN, Variables
+from ppsde.problem.returned import ByName, MalformedValue
+from ppsde.problem.variables import SPAN, Variables
 
 SMALL: dict[str, Any] = {"max_evaluations": 1500, "rng": 1}
 

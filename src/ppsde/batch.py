@@ -72,7 +72,7 @@ class BatchResult:
 
     def _repr_html_(self) -> str:
         """Return the runs as HTML, for notebooks."""
-        from .notebook import batch_html
+        from .display.notebook import batch_html
 
         return batch_html(self)
 

@@ -128,9 +128,11 @@ def check_range(settings: Any, low: float, high: float, *names: str) -> None:
 
 
 def check_count(settings: Any, least: int, *names: str) -> None:
-    """Raise ValueError unless every named setting is an int >= `least`."""
+    """Raise ValueError unless every named setting is an int >= `least`, or None where that is its default."""
     for name in names:
-        check_int(name, getattr(settings, name), least, numpy=False)
+        value = getattr(settings, name)
+        if value is not None or getattr(type(settings), name, 0) is not None:
+            check_int(name, value, least, numpy=False)
 
 
 def check_flag(settings: Any, *names: str) -> None:

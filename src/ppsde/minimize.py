@@ -343,7 +343,7 @@ def _search(
     failures: list[Failure] | None = None,
 ) -> Result:
     """Drive the run on the host engine, with display and callback if wanted, and return the result."""
-    from .progress import display
+    from .display.progress import display
     from .result import Result, keep_with
 
     problem, units = request.searched, request.problem.units

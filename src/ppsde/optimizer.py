@@ -19,8 +19,8 @@ from .engines.run import Run
 from .engines.searches import Searches
 from .population import TOLERANCE, evaluated
 from .problem import FGH, Problem, Units
+from .problem.returned import reals, row_values
 from .request import Request
-from .returned import reals, row_values
 from .streams import seed_from
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Optimizer:
 
     def _repr_html_(self) -> str:
         """Return the search so far as HTML, for notebooks."""
-        from .notebook import optimizer_html
+        from .display.notebook import optimizer_html
 
         return optimizer_html(repr(self), None if self._searches.best is None else self.result)
 

@@ -15,13 +15,13 @@ from .arrays import bits
 from .checkpoints.function_digest import function_digest
 from .checkpoints.state_file import CheckpointError
 from .checks import check_int, check_target
-from .constraints import as_list
 from .engines.run import Run
 from .engines.searches import Searches
 from .evaluation.evaluate import NO_LIMITS, Limits
 from .population import checked_tolerance
 from .problem import FGH, Problem
-from .returned import reals
+from .problem.constraints import as_list
+from .problem.returned import reals
 from .streams import seed_from
 
 EVALUATIONS_PER_VARIABLE = 20_000  # the budget of the CEC2017 competition, and the default

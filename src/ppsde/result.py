@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from .display.notebook import by_name, result_html
+from .display.progress import times
 from .engines.ending import LIMIT, RUNNING, STATUS, Ending
 from .engines.run import Run
 from .engines.searches import Searches
 from .evaluation.values import Failure
-from .notebook import by_name, result_html
 from .population import Population
 from .problem import Problem, Units
-from .progress import times
 
 CONSTRAINTS_SHOWN = 8  # when a result is printed
 REASONS_SHOWN = 3
@@ -89,7 +89,7 @@ class Result(OptimizeResult):
 
         A notebook shows it.
         """
-        from .figure import run_figure
+        from .display.figure import run_figure
 
         return run_figure(self.history)
 

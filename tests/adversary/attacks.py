@@ -3,7 +3,8 @@
     PYTHONPATH=src:tests python -m adversary.attacks --attacks 200 --out attacks.json
 
 makes so many of them, each kind with other seeds, methods and numbers of workers; a second call goes on with the file.
-With --record the counts go to the record `attacks` of the documents.
+With --record the counts go to the record `attacks` of the documents, with --record attacks-sample to that of a later,
+smaller sample.
 """
 
 from __future__ import annotations
@@ -311,11 +312,12 @@ def counts(done: dict[str, dict[str, Any]]) -> dict[str, Any]:
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attacks", type=int, default=len(ATTACKS))
+    parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--record", action="store_true", help="store the counts for the documents")
+    parser.add_argument("--record", nargs="?", const="attacks", help="store the counts for the documents")
     asked = parser.parse_args(words)
     done = json.loads(asked.out.read_text(encoding="utf-8"))["made"] if asked.out.exists() else {}
-    for number in range(asked.attacks):
+    for number in range(asked.first, asked.first + asked.attacks):
         if str(number) in done:
             continue
         name, seed, method, workers, more = variant(number)
@@ -328,10 +330,11 @@ def main(words: list[str]) -> int:
         asked.out.write_text(json.dumps({**counts(done), "made": done}, indent=1) + "\n", encoding="utf-8")
         print(number, *one.values(), sep=", ", flush=True)
     if asked.record:
-        from benchmarks.records import save
+        from benchmarks.records import revision, save
 
-        command = f"python -m adversary.attacks --attacks {asked.attacks} --out attacks.json --record"
-        save("attacks", counts(done), command=command, methods=())
+        which = f"--attacks {asked.attacks} --first {asked.first}" if asked.first else f"--attacks {asked.attacks}"
+        command = f"python -m adversary.attacks {which} --out attacks.json --record"
+        save(asked.record, {**counts(done), "commit": revision()}, command=command, methods=())
     return int(any(one["wrong"] for one in done.values()))
 
 

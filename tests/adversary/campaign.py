@@ -3,7 +3,7 @@
     PYTHONPATH=src python -m tests.adversary.campaign --cases 100000 --workers 15 --out cases.json
 
 It needs NumPy and SciPy only; ways to evaluate that need other packages are counted as not tried. With --record the
-counts go to the record `campaign` of the documents.
+counts go to the record `campaign` of the documents, with --record campaign-sample to that of a later, smaller sample.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--record", action="store_true", help="store the counts for the documents")
+    parser.add_argument("--record", nargs="?", const="campaign", help="store the counts for the documents")
     asked = parser.parse_args(words)
     blocks: dict[int, dict[str, Any]] = {}
     if asked.out.exists():
@@ -123,10 +123,11 @@ def main(words: list[str]) -> int:
     counts = {name: found[name] for name in found if name not in ("findings", "blocks")}
     print(json.dumps(counts, indent=1))
     if asked.record:
-        from benchmarks.records import save
+        from benchmarks.records import revision, save
 
-        command = f"python -m tests.adversary.campaign --cases {asked.cases} --out cases.json --record"
-        save("campaign", counts, command=command, methods=())
+        which = f"--cases {asked.cases} --first {asked.first}" if asked.first else f"--cases {asked.cases}"
+        command = f"python -m tests.adversary.campaign {which} --out cases.json --record"
+        save(asked.record, {**counts, "commit": revision()}, command=command, methods=())
     return int(found["with findings"] > 0)
 
 

@@ -1,4 +1,4 @@
-"""Writes that fail, at random places of checkpoint, journal, store, report and export: a script of its own.
+"""Writes that fail, at random places of whatever this package writes: a script of its own.
 
     LD_PRELOAD=faults.so python faults.py FOLDER CASES SEED [SCENARIO ...]
 
@@ -13,6 +13,7 @@ import ctypes
 import errno
 import io
 import json
+import os
 import random
 import shutil
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiments.studies import a_job, entries_of
+from experiments.studies import a_job, contents, entries_of
 from killing import digest
 
 import ppsde
@@ -133,6 +134,93 @@ class InStore(Scenario):
         return wrong + damages(path)
 
 
+class Saved(Scenario):
+    """An `Optimizer` that is saved after every generation."""
+
+    def act(self, folder: Path, chance: random.Random) -> None:
+        search = ppsde.Optimizer(BOX, method="jde", max_evaluations=BUDGET, rng=3, options={"population_size": 6})
+        self.saved = 0
+        while not search.done:
+            x = search.ask()
+            search.tell(x, ((x - 1.0) ** 2).sum(axis=1))
+            search.save(folder / "search.ppsde")
+            self.saved = search.result.nfev
+
+    def check(self, folder: Path, error: BaseException | None) -> list[str]:
+        wrong = [f"left behind: {file.name}" for file in folder.iterdir() if file.name != "search.ppsde"]
+        if not (folder / "search.ppsde").exists():
+            return wrong + ["the file is missing"] * (self.saved > 0)
+        found = ppsde.Optimizer.load(folder / "search.ppsde").result.nfev
+        return wrong + [f"{found} evaluations are there, {self.saved} were saved"] * (found < self.saved)
+
+
+class Study(Scenario):
+    """A study that is run by the command, and run again without faults."""
+
+    def __init__(self, ready: Path) -> None:
+        self.store = ready / "undisturbed.db"
+        assert called(self.arguments(self.store)) == (0, "")
+        self.rows = contents(self.store)
+
+    def arguments(self, store: Path) -> list[Any]:
+        words = ["bench", "run", "--problem", "cec2006:g06,cec2006:g24", "--method", "jde,shade", "--runs", 2]
+        return [*words, "--budget", 60, "--record", 3, "--engine", "host", "--workers", 1, "--quiet", "--store", store]
+
+    def act(self, folder: Path, chance: random.Random) -> None:
+        self.status, self.said = called(self.arguments(folder / "study.db"))
+
+    def check(self, folder: Path, error: BaseException | None) -> list[str]:
+        path = folder / "study.db"
+        wrong = said_badly(self.status, self.said, error) + (damages(path) if path.exists() else [])
+        there = contents(path) if path.exists() else {}
+        wrong += ["another row is there"] * (not there.items() <= self.rows.items())
+        wrong += ["rows are missing, and nothing was said"] * (self.status == 0 and there != self.rows)
+        if called(self.arguments(path)) != (0, "") or contents(path) != self.rows or damages(path):
+            wrong.append("run again, the study does not end as the undisturbed one")
+        return wrong
+
+
+class Programs(Scenario):
+    """A compiled program that is stored for later processes."""
+
+    def act(self, folder: Path, chance: random.Random) -> None:
+        from compiled_programs import stored_in
+
+        os.environ["PPSDE_CACHE"] = str(folder / "programs")
+        with stored_in(None):
+            self.compile()
+
+    def compile(self) -> None:
+        import jax
+
+        from ppsde.engines.program_cache import remembered
+
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        with remembered():  # a new function each time, which JAX does not know yet
+            assert jax.jit(lambda x: 3.0 * x + 0.125)(2.0) == 6.125
+
+    def check(self, folder: Path, error: BaseException | None) -> list[str]:
+        from compiled_programs import stored_in
+
+        wrong = [] if error is None else [f"an error was not caught: {error!r}"]
+        with warnings.catch_warnings(record=True) as said, stored_in(None):
+            warnings.simplefilter("always")
+            self.compile()
+            self.compile()
+        os.environ["PPSDE_CACHE"] = ""
+        return wrong + [f"said afterwards: {one.message}" for one in said]
+
+
+def said_badly(status: int, said: str, error: BaseException | None) -> list[str]:
+    """What is wrong with the end of a command."""
+    wrong = [] if error is None else [f"an error was not caught: {error!r}"]
+    if status not in (0, 2) or (status == 2) != bool(said):
+        wrong.append(f"status {status}, {said!r}")
+    if said.count("\n") > 1 or "Traceback" in said:
+        wrong.append(f"not a sentence: {said!r}")
+    return wrong
+
+
 class Command(Scenario):
     """A command that writes files, over those of an earlier call or into an empty folder."""
 
@@ -158,11 +246,7 @@ class Command(Scenario):
         self.status, self.said = called(self.arguments(folder))
 
     def check(self, folder: Path, error: BaseException | None) -> list[str]:
-        wrong = [] if error is None else [f"an error was not caught: {error!r}"]
-        if self.status not in (0, 2) or (self.status == 2) != bool(self.said):
-            wrong.append(f"status {self.status}, {self.said!r}")
-        if self.said.count("\n") > 1 or "Traceback" in self.said:
-            wrong.append(f"not a sentence: {self.said!r}")
+        wrong = said_badly(self.status, self.said, error)
         for file in (one for one in self.complete.rglob("*") if one.is_file()):
             twin = folder / file.relative_to(self.complete)
             if twin.exists():
@@ -176,17 +260,33 @@ class Command(Scenario):
 
 class Report(Command):
     def arguments(self, folder: Path) -> list[Any]:
-        return ["report", self.store, "-o", folder / "report.html", "--tables", folder / "tables"]
+        return ["bench", "report", self.store, "-o", folder / "report.html", "--tables", folder / "tables"]
 
 
 class Export(Command):
+    format = "cec"
+
     def arguments(self, folder: Path) -> list[Any]:
-        return ["export", self.store, "--format", "cec", "-o", folder / "cec"]
+        return ["bench", "export", self.store, "--format", self.format, "-o", folder / self.format]
+
+
+class Ioh(Export):
+    format = "ioh"
+
+
+class Parquet(Export):
+    format = "parquet"
+
+
+class Solve(Command):
+    def arguments(self, folder: Path) -> list[Any]:
+        words = ["solve", "cec2006:g24", "--method", "jde", "--seed", 1, "--max-evaluations", 200, "--quiet"]
+        return [*words, "--json", folder / "run.json", "--plot", folder / "run.png"]
 
 
 class Merge(Command):
     def arguments(self, folder: Path) -> list[Any]:
-        return ["merge", folder / "new.db", self.store]
+        return ["bench", "merge", folder / "new.db", self.store]
 
     def act(self, folder: Path, chance: random.Random) -> None:
         self.before = False
@@ -195,6 +295,11 @@ class Merge(Command):
     def check(self, folder: Path, error: BaseException | None) -> list[str]:
         there = folder / "new.db"
         return super().check(folder, error) + (damages(there) if there.exists() else [])
+
+
+class Repair(Merge):
+    def arguments(self, folder: Path) -> list[Any]:
+        return ["bench", "repair", self.store, "-o", folder / "new.db"]
 
 
 class Careless(Scenario):
@@ -210,10 +315,10 @@ class Careless(Scenario):
 
 
 def called(arguments: list[Any]) -> tuple[int, str]:
-    """The status of `ppsde bench` and what it says on standard error."""
+    """The status of `ppsde` and what it says on standard error."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-        status = ppsde_command(["bench", *map(str, arguments)])
+        status = ppsde_command([*map(str, arguments)])
     return status, said.getvalue()
 
 
@@ -224,6 +329,13 @@ SCENARIOS: dict[str, Callable[[Path], Scenario]] = {
     "report": Report,
     "export": Export,
     "merge": Merge,
+    "optimizer": Saved,
+    "study": Study,
+    "programs": Programs,
+    "ioh": Ioh,
+    "parquet": Parquet,
+    "solve": Solve,
+    "repair": Repair,
 }
 WRONG = {"careless": Careless}  # by name only
 

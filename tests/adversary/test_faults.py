@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
+SAMPLE = ("checkpoint", "journal", "store", "export", "merge", "optimizer")  # in every test run
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or COMPILER is None, reason="needs Linux, and a compiler for the library that fails"
@@ -41,7 +42,7 @@ def found(library: Path, folder: Path, cases: int, seed: int, *names: str) -> tu
 
 
 def test_writes_that_fail_lose_nothing(library: Path, tmp_path: Path) -> None:
-    findings, failed = found(library, tmp_path, 30, 1)
+    findings, failed = found(library, tmp_path, 30, 1, *SAMPLE)
     assert findings == [] and min(failed.values()) >= 4 and len(failed) == 6
 
 
@@ -52,6 +53,8 @@ def test_a_program_that_writes_in_place_is_noticed(library: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_thousand_writes_that_fail_lose_nothing(library: Path, tmp_path: Path) -> None:
-    findings, failed = found(library, tmp_path, 1050, 2)
-    assert findings == [] and sum(failed.values()) >= 1000
+    pytest.importorskip("jax")
+    pytest.importorskip("pyarrow")
+    findings, failed = found(library, tmp_path, 1100, 2)
+    assert findings == [] and sum(failed.values()) >= 1000 and len(failed) == 13
     print(failed)

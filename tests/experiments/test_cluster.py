@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from experiments.clusters import SLEEPY, Host, a_cluster, disturbed, rows_in
+from experiments.clusters import Host, a_cluster, disturbed, rows_in
 from experiments.studies import LINUX, command, contents
 from processes import alive, all_gone, marked
 
@@ -187,24 +188,64 @@ def test_a_result_that_is_lost_with_its_worker_is_waited_for_without_haste(host:
     assert spent < 0.5
 
 
+# The first evaluation of all waits, so that one job is left when the others are done.
+FIRST_WAITS = """
+import os
+import time
+from pathlib import Path
+
+import ppsde
+
+HERE = Path(__file__).parent
+
+
+def fun(x):
+    try:
+        os.close(os.open(HERE / "begun", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        time.sleep(0.0025)
+    else:
+        while not (HERE / "go").exists():
+            time.sleep(0.02)
+    return (x[0] - 0.3) ** 2 + x[1] ** 2, [0.5 - x[0] - x[1]], []
+
+
+problem = ppsde.Problem(fun, [(-2, 2)] * 2)
+"""
+
+
 @pytest.mark.slow
-def test_workers_that_come_and_go_with_the_work_change_no_row(tmp_path: Path) -> None:
-    """A cluster without workers, which starts one or two when there are jobs, and ends them afterwards."""
+def test_workers_that_come_and_go_while_a_study_runs_change_no_row(tmp_path: Path) -> None:
+    """A cluster without workers, which starts up to four when there are jobs, and ends those that have none left."""
     from distributed import Client, LocalCluster
 
-    (tmp_path / "sleepy.py").write_text(SLEEPY)
-    plan = Plan(["jde", "pps-de"], problems=["sleepy.py:problem"], folder=tmp_path, **{**SMALL, "runs": 6})
-    assert run(plan, tmp_path / "alone.db", workers=2).done == 12
+    (tmp_path / "mine.py").write_text(FIRST_WAITS)
+    plan = Plan(["jde", "pps-de"], problems=["mine.py:problem"], folder=tmp_path, **{**SMALL, "runs": 20})
+    (tmp_path / "go").touch()
+    assert run(plan, tmp_path / "alone.db", workers=2).done == 40
+    (tmp_path / "go").unlink()
+    (tmp_path / "begun").unlink()
+    counts = [0]
     with (
         LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        cluster.adapt(minimum=0, maximum=2, interval="100ms", wait_count=2)
+        cluster.adapt(minimum=0, maximum=4, interval="100ms", wait_count=2, target_duration="1s")
         assert client.nthreads() == {}
+
+        def let_go_when_one_is_left() -> None:
+            while max(counts) < 2 or counts[-1] > 1:
+                counts.append(len(cluster.scheduler.workers))
+                time.sleep(0.02)
+            (tmp_path / "go").touch()
+
+        watch = threading.Thread(target=let_go_when_one_is_left)
+        watch.start()
         summary = run(plan, tmp_path / "study.db", dask=client)
+        watch.join()
         while client.nthreads():  # one that is kept would be no adaptive cluster
             time.sleep(0.1)
-    assert (summary.done, summary.failed) == (12, 0)
+    assert (summary.done, summary.failed) == (40, 0) and 2 <= max(counts) <= 4
     assert contents(tmp_path / "study.db") == contents(tmp_path / "alone.db")
 
 
@@ -266,7 +307,8 @@ def test_gpu_jobs_go_to_workers_with_a_gpu_one_request_at_a_time(
         name: {"cls": Nanny, "options": {"nthreads": 2, "resources": resources, "env": environment}}
         for name, resources, environment in (
             ("plain", {}, {}),
-            ("device", {"GPU": 1}, {"PRETENDED_GPU": "1"}),
+            ("first", {"GPU": 1}, {"PRETENDED_GPU": "1"}),
+            ("second", {"GPU": 1}, {"PRETENDED_GPU": "1"}),
         )
     }
     scheduler = {"cls": Scheduler, "options": {"dashboard_address": ":0"}}
@@ -278,7 +320,8 @@ def test_gpu_jobs_go_to_workers_with_a_gpu_one_request_at_a_time(
         names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
         counts = {names[address]: found for address, found in client.run(begun_and_ended).items()}
     assert (summary.done, summary.failed) == (75, 0)
-    assert counts["plain"] == [] and max(counts["device"]) == 1 and counts["device"].count(1) >= 3
+    assert counts["plain"] == [] and max(counts["first"]) == max(counts["second"]) == 1
+    assert counts["first"].count(1) + counts["second"].count(1) >= 3
 
 
 @pytest.mark.slow

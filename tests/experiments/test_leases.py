@@ -12,6 +12,7 @@ import pytest
 from experiments.studies import LINUX, a_job, a_row
 
 from ppsde.experiments import Store
+from ppsde.experiments.database import StoreError
 from ppsde.experiments.leases import LEASE, Leases, Runner, is_alive, this_runner
 from ppsde.experiments.rows import ROW, packed, sealed
 
@@ -90,6 +91,19 @@ def test_who_was_taken_for_dead_cannot_store_what_another_is_doing(store: Store)
     assert finish(second, IDS[0])
     assert not finish(first, IDS[0]), "also when the other has finished"
     assert store.database.rows("SELECT count(*) FROM results") == [(1,)]
+
+
+def test_the_jobs_of_a_runner_that_could_not_write_that_it_leaves_are_free_for_the_next_of_its_process(
+    store: Store,
+) -> None:
+    first, second = Leases(store.database), Leases(store.database)
+    assert first.claim(CANDIDATES, 4).taken == IDS
+    assert second.claim(CANDIDATES, 4).taken == [], "it is still at work"
+    store.database.rows("PRAGMA query_only = 1")
+    with pytest.raises(StoreError):
+        first.leave()
+    store.database.rows("PRAGMA query_only = 0")
+    assert second.claim(CANDIDATES, 4).taken == IDS
 
 
 @pytest.mark.skipif(not LINUX, reason="processes as Linux shows them")

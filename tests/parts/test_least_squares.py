@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ppsde.parts.least_squares import _tournament, shortest_solutions
+from ppsde.parts.slopes import _tournament, shortest_solutions
 
 
 def by_pseudo_inverse(A: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from handmade import LOST, constrained, points
 
-from ppsde.parts.single_constraints import constraint_count, largest_violations, violations
+from ppsde.parts.rules import constraint_count, largest_violations, violations
 
 TABLE = constrained((0, -1, 2, 0.5), (0, 3, 0, -0.2), (np.nan, 9, 9, 9), h=1, tolerance=0.1)
 

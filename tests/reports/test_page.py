@@ -15,8 +15,8 @@ import pytest
 from reports.hostile import STRINGS
 from reports.made_up import a_store
 
+from ppsde.display.markup import embedded
 from ppsde.experiments import Store
-from ppsde.markup import embedded
 from ppsde.reports import gather, page
 
 VOID = {"meta", "input"}

@@ -119,8 +119,7 @@ class AGAPPS:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if self.population_size is not None:
-            check_count(self, 4, "population_size")
+        check_count(self, 4, "population_size")
         check_count(self, 1, "prior", "memory_size", "switch_window")
         check_range(self, 0.0, 1.0, "least_share", "largest_pbest", "switch_threshold", "switch_guard")
         check_range(self, 0.0, 1.0, "tau", "alpha", "closes")

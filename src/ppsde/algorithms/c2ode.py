@@ -75,8 +75,7 @@ class C2oDE:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if self.population_size is not None:
-            check_count(self, 6, "population_size")
+        check_count(self, 6, "population_size")
         check_range(self, 0.01, 0.99, "closes")
         check_range(self, 0.0, 1.0, "least_spread")
 

@@ -70,8 +70,7 @@ class CMAES:
     rule: RuleOrName = "feasibility"
 
     def __post_init__(self) -> None:
-        if self.population_size is not None:
-            check_count(self, 4, "population_size")
+        check_count(self, 4, "population_size")
         check_range(self, 1e-100, LARGEST_SIGMA, "sigma")
         check_rule(self)
 

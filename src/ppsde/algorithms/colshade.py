@@ -103,8 +103,7 @@ class COLSHADE:
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
+        check_count(self, self.final_size, "population_size")
         check_count(self, 1, "memory_size")
         check_range(self, 0.0, 1.0, "pbest", "first_levy_rate", "momentum", "followers")
         check_range(self, 0.0, 0.5, "least_levy_rate")

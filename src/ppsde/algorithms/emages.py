@@ -42,12 +42,11 @@ from ..algorithm import Ask, Coroutine, Task
 from ..arrays import Array, namespace
 from ..checks import check_count, check_flag, check_range
 from ..parts.epsilon import Level, mean_of_best, slow_power
-from ..parts.least_squares import shortest_solutions
 from ..parts.matrix_adaptation import Mutation, recombination
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, Feasibility, accepts, ranking
 from ..parts.sizing import first_points
-from ..parts.slopes import jacobian, probes, residual
+from ..parts.slopes import jacobian, probes, residual, shortest_solutions
 from ..population import Population, choose
 from ..streams import Stream
 
@@ -109,8 +108,7 @@ class EMAgES:
     adapt_matrix: bool = True
 
     def __post_init__(self) -> None:
-        if self.population_size is not None:
-            check_count(self, 3, "population_size")
+        check_count(self, 3, "population_size")
         check_count(self, 1, "horizon")
         check_count(self, 0, "repair_steps")
         check_range(self, 1e-100, 1e300, "sigma", "largest_sigma")

@@ -116,10 +116,8 @@ class EnMODE:
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
-        if self.memory_size is not None:
-            check_count(self, 1, "memory_size")
+        check_count(self, self.final_size, "population_size")
+        check_count(self, 1, "memory_size")
         check_count(self, 0, "easy_generations")
         check_range(self, 0.0, 1.0, "first_F", "first_CR", "pbest", "shares_until")
         check_range(self, 0.0, 0.5, "least_share")

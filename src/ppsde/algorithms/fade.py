@@ -118,8 +118,7 @@ class FADE:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if self.population_size is not None:
-            check_count(self, 4, "population_size")
+        check_count(self, 4, "population_size")
         check_range(self, 0.0, 2.0, "F")
         check_range(self, 0.0, 1.0, "CR")
         check_rule(self)

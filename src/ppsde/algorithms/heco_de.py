@@ -87,10 +87,8 @@ class HECODE:
     least_share: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.subproblems is not None:
-            check_count(self, 4, "subproblems")
-        if self.population_size is not None:
-            check_count(self, self.subproblems or 4, "population_size")
+        check_count(self, 4, "subproblems")
+        check_count(self, self.subproblems or 4, "population_size")
         check_count(self, 1, "memory_size", "prior")
         check_range(self, 0.0, 100.0, "bias", "archive_rate")
         check_range(self, 0.0, 1.0, "pbest")

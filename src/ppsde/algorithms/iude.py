@@ -102,8 +102,7 @@ class IUDE:
         check_count(self, 0, "equal_generations")
         check_count(self, 2, "pbest_least")
         check_count(self, self.pbest_least, "pbest_most")
-        if self.population_size is not None:
-            check_count(self, 8, "population_size")
+        check_count(self, 8, "population_size")
         check_range(self, 0.01, 0.99, "closes")
         check_flag(self, "certain_component")
 

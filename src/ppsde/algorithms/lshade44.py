@@ -91,8 +91,7 @@ class LSHADE44:
     def __post_init__(self) -> None:
         check_choices(self)
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
+        check_count(self, self.final_size, "population_size")
         check_count(self, 1, "memory_size", "prior")
         check_range(self, 0.0, 1.0, "pbest", "CR_deviation")
         check_range(self, 0.0, 0.25, "least_share")

@@ -113,8 +113,7 @@ class LSHADE44IDE:
         check_choices(self)
         check_count(self, 10, "refined_size")
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
+        check_count(self, self.final_size, "population_size")
         check_count(self, 1, "memory_size", "prior")
         check_range(self, 0.0, 1.0, "search_share", "pbest", "CR_deviation")
         check_range(self, 0.0, 0.25, "least_share")

@@ -113,8 +113,7 @@ class LSHADEIEpsilon:
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
+        check_count(self, self.final_size, "population_size")
         check_count(self, 1, "memory_size", "prior")
         check_range(self, 0.0, 1.0, "most_pbest", "theta", "alpha")
         check_range(self, 0.0, 0.25, "least_share")

@@ -192,8 +192,7 @@ class PPSDE:
         check_choices(self)
         check_count(self, 0, "patience")
         check_count(self, 1, "memory_size", "strategy_window", "switch_window")
-        if self.population_size is not None:
-            check_count(self, 8, "population_size")
+        check_count(self, 8, "population_size")
         check_range(self, 0.0, 1.0, "switch_threshold", "switch_guard", "push_limit", "pull_length", "closes")
         check_range(self, 0.0, 1.0, "tau", "alpha", "theta", "rescue")
         check_range(self, 0.0, 100.0, "cp", "push_growth")
@@ -253,7 +252,7 @@ class PPSDE:
     def planned(self, state: State, task: Task, rng: Stream, total: Array | int) -> Coroutine:
         """A generation of a run that is planned to have `total` of them."""
         xp = namespace(state.population.f)
-        n = state.population.size
+        n, d = state.population.x.shape
         top = (n + 1) // 2
         state, beyond = self._additions(state, task, total)
         population, G = state.population, state.cycle.age + 1
@@ -266,11 +265,11 @@ class PPSDE:
         rules: dict[str, Rule] = {"stage": rule, "feasibility": Feasibility()}
 
         # 3.2 Split: ranks 0 .. top - 1 are the top half, the others the bottom half.
-        targets, strategy, bottom, every_target = (xp.asarray(rows) for rows in split(n))
+        targets, strategy, bottom, every_target = map(xp.asarray, split(n))
 
         # 3.3-3.5 Top half: three trials per target, strategy after strategy; the best of them goes on.
         make = self._strategies
-        u = rng.uniform(3 * top, task.dimension)
+        u = rng.uniform(3 * top, d)
         x, F, CR = make.trials(population.x, targets, strategy, u, state.memory, task, rng)
         trials = yield beyond.top(x, strategy, u, state.nearest, top, task)
         per_target = self.pick_from == "target"
@@ -284,7 +283,7 @@ class PPSDE:
 
         # 3.7 Bottom half: one trial per target, by a strategy drawn by its rate.
         bottom_strategy = strategy_by_rate(rng.uniform(n - top), rates)
-        bottom_u = rng.uniform(n - top, task.dimension)
+        bottom_u = rng.uniform(n - top, d)
         x, bottom_F, bottom_CR = make.trials(population.x, bottom, bottom_strategy, bottom_u, state.memory, task, rng)
         bottom_trials = yield beyond.bottom(x, bottom_u, task)
 

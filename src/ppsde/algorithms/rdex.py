@@ -181,8 +181,7 @@ class RDEx:
 
     def __post_init__(self) -> None:
         check_count(self, 4, "final_size")
-        if self.population_size is not None:
-            check_count(self, self.final_size, "population_size")
+        check_count(self, self.final_size, "population_size")
         check_range(self, 0.1, 1000.0, "size_per_variable")
         check_count(self, 1, "memory_size", "blocks")
         check_range(self, 0.0, 1.0, "first_F", "first_CR", "ordered_F", "ordered_CR", "CR_deviation")

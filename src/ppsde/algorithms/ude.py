@@ -97,8 +97,7 @@ class UDE:
         check_count(self, 1, "strategy_window")
         check_count(self, 2, "pbest")
         check_count(self, 0, "local_steps")
-        if self.population_size is not None:
-            check_count(self, 8, "population_size")
+        check_count(self, 8, "population_size")
         check_range(self, 0.0, 1e300, "penalty_weight")
         check_rule(self)
 

@@ -16,8 +16,8 @@ from optuna.trial import FrozenTrial, TrialState
 from ..algorithms import DEFAULT, make
 from ..checks import check_int, either
 from ..population import TOLERANCE, Population, evaluated
+from ..problem.variables import Variables
 from ..streams import seed_from
-from ..variables import Variables
 from .search import Search
 
 CONSTRAINTS = "constraints"  # the system attribute in which Optuna has the values of `constraints_func`

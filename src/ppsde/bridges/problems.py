@@ -12,8 +12,8 @@ import numpy as np
 
 from ..population import TOLERANCE
 from ..problem import Problem
-from ..returned import row_values
-from ..variables import Variables, mask
+from ..problem.returned import row_values
+from ..problem.variables import Variables, mask
 
 
 def needed(module: str, by: str) -> ModuleType:

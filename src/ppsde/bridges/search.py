@@ -10,7 +10,7 @@ import numpy as np
 from ..optimizer import Optimizer
 from ..population import Population
 from ..problem import FGH
-from ..variables import Variables
+from ..problem.variables import Variables
 
 MOST_KNOWN = 8  # points that are known before a search: every method's first population has room for so many
 

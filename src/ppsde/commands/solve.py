@@ -19,13 +19,13 @@ import numpy as np
 from .. import __version__
 from ..algorithms import ALGORITHMS, DEFAULT
 from ..checkpoints.checkpoint import peek
+from ..display.progress import times
 from ..engines.ending import ERROR, FAILED, INTERRUPTED, TIME_UP
 from ..files import refuse_foreign, write_own, write_own_picture
 from ..lookup import Table
 from ..minimize import CHECKPOINT_EVERY, minimize, resume
 from ..parts.handling import RULES
 from ..problem import Optimum, Problem
-from ..progress import times
 from . import exit_status
 from .parsing import Renamed, add_dimension, add_seed, again, command, instance, opened, settings_of, whole
 from .text import plain, print_json, printable, table

@@ -65,9 +65,9 @@ def add_watch(tasks: Any) -> None:
 
 def status(arguments: Namespace) -> int:
     """Print how much of a study is done."""
+    from ..display.progress import clock
     from ..experiments import Store
     from ..experiments.store import chosen_plan, status_of
-    from ..progress import clock
 
     with Store(arguments.store) as store:
         store.check_count()
@@ -203,9 +203,9 @@ def _serve(arguments: Namespace, interrupts: Any) -> int:
 
 def picture(path: Path, plan: int | None) -> tuple[str, bool]:
     """Return the status of a study in lines, and whether all of it is done."""
+    from ..display.progress import clock
     from ..experiments import Store
     from ..experiments.store import chosen_plan, status_of
-    from ..progress import clock
 
     with Store(path) as store:
         found = status_of(store, chosen_plan(store, plan))

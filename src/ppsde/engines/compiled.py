@@ -22,7 +22,7 @@ from ..parts.handling import check_own, handling_of, is_own, reads_constraints
 from ..parts.sizing import first_points
 from ..population import Population, better_rows, evaluated, join
 from ..problem import Problem
-from ..returned import check_names, parts_of
+from ..problem.returned import check_names, parts_of
 from ..streams import NumpyStream, root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered

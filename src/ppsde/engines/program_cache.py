@@ -17,6 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+try:  # as JAX chooses it
+    from compression.zstd import decompress  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from zstandard import decompress  # type: ignore[import-not-found]
+    except ImportError:
+        from zlib import decompress
+
 _lock = threading.Lock()
 _inside = 0  # number of threads that are inside `remembered` now
 
@@ -120,12 +128,26 @@ def drop_damaged(folder: Path) -> None:
 def note_new(folder: Path) -> None:
     """Write the checksums of the programs that have none.
 
-    A program that another process or thread is still writing gets a wrong one; it will be removed and compiled again.
+    A program that is not whole is removed, and compiled again: its disk was full, or another process is still writing.
     """
     for entry in _entries(folder):
         with suppress(OSError):
             if not _note_of(entry).exists():
-                _note_of(entry).write_text(_checksum(entry))
+                if _is_whole(entry):
+                    _note_of(entry).write_text(_checksum(entry))
+                else:
+                    entry.unlink()
+
+
+def _is_whole(entry: Path) -> bool:
+    """Return whether JAX could read a program; its compressed bytes say where they end."""
+    try:
+        decompress(entry.read_bytes())
+    except OSError:
+        raise
+    except Exception:  # of the library that decompresses
+        return False
+    return True
 
 
 def _entries(folder: Path) -> Iterator[Path]:

@@ -155,8 +155,8 @@ class Run:
         with np.errstate(all="ignore"):  # differences of points without values are NaN: this is expected
             points = quietly_evaluated(self.wanted, *values, self.tolerance)
             self.requests += 1
-            self.evaluations += points.size
-            self.failed += int(points.size - np.count_nonzero(points.valid))
+            self.evaluations += len(self.wanted)
+            self.failed += len(self.wanted) - int(np.count_nonzero(points.valid))
             self.best = better_point(self.best, points)
             self._supplied.append(values)
             self._step(self._whole(points))
@@ -189,12 +189,12 @@ class Run:
     def _reached(self) -> bool:
         """Whether a point as good as the target is known."""
         best = self.best
-        return self.target is not None and best is not None and bool(best.feasible[0] and best.f[0] <= self.target)
+        return best is not None and self.target is not None and bool(best.feasible[0] and best.f[0] <= self.target)
 
     @property
     def _left(self) -> int:
         """Number of evaluations that may still be made."""
-        return 0 if self._reached else self.task.max_evaluations - self.evaluations
+        return 0 if self.target is not None and self._reached else self.task.max_evaluations - self.evaluations
 
     @property
     def _over(self) -> bool:
@@ -337,7 +337,7 @@ class Run:
     def _whole(self, points: Population | None) -> Population:
         """Return all points of the request, with the values of those evaluated or known; the others are not valid."""
         n = len(self._request)
-        if points is not None and points.size == n:
+        if points is not None and len(points.x) == n:
             return points
         found = [] if self._answered is None else [self._answered]
         if points is not None:
@@ -389,7 +389,7 @@ def better_point(best: Population | None, points: Population) -> Population | No
     return points.take(row[None])
 
 
-NUMBERS = frozenset((np.bool_, np.int64, np.float64))
+NUMBERS = frozenset((np.bool_, np.int64, np.float64, bool, int, float, type(None)))  # and none
 
 
 def contiguous(tree: Any) -> Any:

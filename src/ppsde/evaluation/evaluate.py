@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import check_int, check_seconds
 from ..population import Population, evaluated
-from ..returned import check_names
+from ..problem.returned import check_names
 from .arrivals import Arrivals, More, Store
 from .local import Check, Evaluator, no_check
 from .values import EvaluationError, Failure, Noted, Values

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..returned import MalformedValue, row_values
+from ..problem.returned import MalformedValue, row_values
 from .arrivals import Arrivals
 from .values import MALFORMED, Values
 
@@ -97,7 +97,8 @@ class Serial(Evaluator):
             began = perf_counter()
             try:
                 value = fun(x[row].copy())  # a copy, because the function may change it
-                end_if_forked(before)
+                if forks.count != before:
+                    end_if_forked(before)
             except (Exception, SystemExit) as error:  # a script that exits is a failure like any other
                 end_if_forked(before)
                 values.fail(row, error, perf_counter() - began)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..returned import MalformedValue, point_values
+from ..problem.returned import MalformedValue, point_values
 
 OK = "ok"
 INVALID = "invalid"  # well-formed, but NaN, f = -inf or an infinite constraint: a search cannot use it
@@ -308,7 +308,7 @@ class Values:
         """Record a failure for each finished row whose values are not valid."""
         for row in list(self._waiting):
             self._judge(row)
-        if _finite(self.f) and _summable(self.g) and _summable(self.h):
+        if _finite(self.f) and all(_summable(table) for table in (self.g, self.h) if table.size):
             return  # nearly always, and a fast test
         finite = np.isfinite(self.g).all(axis=1) & np.isfinite(self.h).all(axis=1)
         sound = (self.f > -np.inf) & finite & (_violation(self.g, self.h) < np.inf)
@@ -375,8 +375,6 @@ def _finite(values: np.ndarray) -> bool:
 
 def _summable(values: np.ndarray) -> bool:
     """Return whether every value is finite, and no sum of some can overflow."""
-    if not values.size:
-        return True
     sizes = np.abs(values)
     return sizes.item(sizes.argmax()) * sizes.size < np.inf  # the place of the largest, or of NaN
 

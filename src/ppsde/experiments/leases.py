@@ -18,6 +18,8 @@ from .rows import ACCOUNT, ROW, account_entry
 LEASE = 60.0  # seconds after a runner's last sign of life until its jobs are given to others
 SIGN_OF_LIFE = 10.0  # seconds between two signs of life
 
+_at_work: set[str] = set()  # the runners of this process that have not left
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -96,7 +98,8 @@ class Leases:
         return True
 
     def leave(self) -> None:
-        """End all leases of this runner."""
+        """End all leases of this runner; if they cannot be written, the next runner of this process does it."""
+        _at_work.discard(self.runner.id)
         with self._database.writing() as execute:
             _forget(execute, self.runner.id)
 
@@ -106,9 +109,11 @@ class Leases:
         execute("INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)", *row)
 
     def _free_lost_jobs(self, execute: Execute) -> None:
-        """End the leases of runners that gave no sign of life in time, or whose process is gone."""
+        """End the leases of runners that gave no sign of life in time, have left, or whose process is gone."""
+        me = self.runner
         for id, place, pid, born, expires in execute("SELECT * FROM runners").fetchall():
-            gone = place == self.runner.place and not is_alive(pid, born)
+            left = (pid, born) == (me.pid, me.born) and id not in _at_work
+            gone = place == me.place and (left or not is_alive(pid, born))
             if id != self.runner.id and (gone or expires < self._clock()):
                 _forget(execute, id)
 
@@ -120,8 +125,9 @@ def _forget(execute: Execute, runner: str) -> None:
 
 def this_runner() -> Runner:
     """Return this process as a runner."""
-    pid = os.getpid()
-    return Runner(secrets.token_hex(8), this_place(), pid, _born(pid))
+    pid, id = os.getpid(), secrets.token_hex(8)
+    _at_work.add(id)
+    return Runner(id, this_place(), pid, _born(pid))
 
 
 def is_alive(pid: int, born: str) -> bool:

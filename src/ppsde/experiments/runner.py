@@ -12,8 +12,8 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+from ..display.progress import Show, Status, live
 from ..engines.drive import Interrupts, noticed
-from ..progress import Show, Status, live
 from .cluster import Cluster, DaskWorker
 from .database import drop
 from .job import Job, canonical, provenance

@@ -27,8 +27,7 @@ import numpy as np
 from ..arrays import Array, namespace, repeated_while
 from ..population import TOLERANCE, Keys, Population
 from ..streams import Stream
-from .rules import Points, by_keys, unchanged
-from .single_constraints import violations
+from .rules import Points, by_keys, unchanged, violations
 
 
 def dominating(members: Array, points: Array, among: Array) -> Array:

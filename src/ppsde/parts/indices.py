@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -66,11 +67,10 @@ class WeightedIndices:
         >>> ranked_indices(4, 3).draw(np.array([0.0, 0.7, 0.99]), np.array([0, 0, 1]))
         array([1, 2, 2])
         """
-        return self._draw(u, _rising(taken))
+        return self._draw(u, _rising(taken), namespace(u))
 
-    def _draw(self, u: Array, rising: list[Array]) -> Array:
+    def _draw(self, u: Array, rising: list[Array], xp: Any) -> Array:
         """An index per row, by weight over those not taken, which are in rising order."""
-        xp = namespace(u)
         weights, starts = xp.asarray(self.weights), xp.asarray(self.starts)
         free = xp.asarray(self.others)[rising[0]] if rising else self.ends[-1]
         for t in rising[1:]:
@@ -149,12 +149,11 @@ def _rising(taken: tuple[Array, ...]) -> list[Array]:
     xp = namespace(taken[0])
     if len(taken) > 3:
         return list(xp.sort(xp.stack(taken), axis=0))
-    return _inserted(_rising(taken[:-1]), taken[-1])
+    return _inserted(_rising(taken[:-1]), taken[-1], xp)
 
 
-def _inserted(rising: list[Array], t: Array) -> list[Array]:
+def _inserted(rising: list[Array], t: Array, xp: Any) -> list[Array]:
     """The indices of each row, which are in rising order, and one more in its place."""
-    xp = namespace(t)
     longer = []
     for r in rising:
         longer.append(xp.minimum(r, t))
@@ -191,14 +190,14 @@ def trio(
 
     def parent(u: Array, taken: list[Array]) -> Array:
         if scheme == "ranked-top":
-            return ranked_indices(n, top or (n + 1) // 2)._draw(u, taken)
+            return ranked_indices(n, top or (n + 1) // 2)._draw(u, taken, xp)
         index = _uniform(u, n, taken)
-        return xp.where(is_rand, ranked_indices(n, n)._draw(u, taken), index) if scheme == "ranked-rand" else index
+        return xp.where(is_rand, ranked_indices(n, n)._draw(u, taken, xp), index) if scheme == "ranked-rand" else index
 
     r1 = xp.where(led, guide, parent(u[0], [i]))
-    taken = _inserted([i], r1)
+    taken = _inserted([i], r1, xp)
     r2 = parent(u[1], taken)
-    r3 = _uniform(u[2], n, _inserted(taken, r2))
+    r3 = _uniform(u[2], n, _inserted(taken, r2, xp))
     if scheme != "best-of-three":
         return r1, r2, r3
     b1, b2, b3 = best_first(r1, r2, r3)

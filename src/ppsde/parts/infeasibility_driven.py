@@ -28,8 +28,7 @@ from ..arrays import Array, namespace, order, setting
 from ..population import TOLERANCE, Keys, Population, Scores
 from ..streams import Stream
 from .dominance import beyond, dominating, layers
-from .rules import Rule, against_members, of_each_row, unchanged
-from .single_constraints import violations
+from .rules import Rule, against_members, of_each_row, unchanged, violations
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,7 @@ import numpy as np
 from ..arrays import HUGE, Array, namespace, setting
 from ..population import TOLERANCE, Keys, Population
 from ..streams import Stream
-from .rules import Penalty, by_keys, ranking, unchanged
-from .single_constraints import constraint_count, largest_violations, violations
+from .rules import Penalty, by_keys, constraint_count, largest_violations, ranking, unchanged, violations
 
 LIGHTEST, HEAVIEST = 1e-10, 1e10
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..arrays import Array, gather, namespace, one_of_each
+from ..arrays import Array, namespace, one_of_each, rows_of
 from .indices import uniform_index
 
 
@@ -17,13 +17,15 @@ def guided(x: Array, base: Array, guide: Array, plus: Array, minus: Array, F: Ar
 
     Rows may have different strategies: a row whose base is its guide is DE/rand/1.
     """
-    start = gather(x, base)
-    return start + K[:, None] * (gather(x, guide) - start) + F[:, None] * (gather(x, plus) - gather(x, minus))
+    x_of = rows_of(x)
+    start = x_of(base)
+    return start + K[:, None] * (x_of(guide) - start) + F[:, None] * (x_of(plus) - x_of(minus))
 
 
 def rand_1(x: Array, r1: Array, r2: Array, r3: Array, F: Array) -> Array:
     """DE/rand/1: x_r1 + F (x_r2 - x_r3)."""
-    return gather(x, r1) + F[:, None] * (gather(x, r2) - gather(x, r3))
+    x_of = rows_of(x)
+    return x_of(r1) + F[:, None] * (x_of(r2) - x_of(r3))
 
 
 def current_to_pbest_1(x: Array, i: Array, pbest: Array, r1: Array, r2: Array, F: Array) -> Array:
@@ -81,7 +83,7 @@ def two_differences(x: Array, roles: Roles, K: Array, F: Array, second_F: Array)
     Factors are columns (m, 1), or (m, d) where every component has its own. Rows may have different strategies: a row
     whose base is its guide has no first term, one whose second factor is 0 has one difference.
     """
-    base, guide, plus, minus, second_plus, second_minus = (gather(x, role) for role in roles)
+    base, guide, plus, minus, second_plus, second_minus = map(rows_of(x), roles)
     return base + K * (guide - base) + F * (plus - minus) + second_F * (second_plus - second_minus)
 
 

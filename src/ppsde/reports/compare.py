@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..display.markup import joined, listed, tag
 from ..experiments import Store
 from ..experiments.database import StoreError
 from ..lookup import did_you_mean
-from ..markup import joined, listed, tag
 from ..stats import Change, Outcomes, change, holm, shift, signed_rank, summarise
 from .axes import Scale
 from .drawing import Drawing, shortened, text_width

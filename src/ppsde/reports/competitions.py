@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import published
-from ..markup import Markup, listed, tag
+from ..display.markup import Markup, listed, tag
 from ..published import competitions
 from ..stats import Outcomes, ScoreTable, ThreeRuns, WeightedScores, weighted_scores
 from .agreement import compared

@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..display.markup import Markup, tag
 from ..files import MADE_BY, write_own
-from ..markup import Markup, tag
 
 Point = tuple[float, float]
 TEXT_SIZE = 21.0

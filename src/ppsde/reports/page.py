@@ -11,8 +11,8 @@ from importlib import resources
 import numpy as np
 
 from .. import __version__
+from ..display.markup import Markup, embedded, joined, listed, tag
 from ..files import MADE_BY
-from ..markup import Markup, embedded, joined, listed, tag
 from ..stats import magnitude
 from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import published, suites
+from ..display.markup import Markup, listed, tag
 from ..experiments.job import Job
-from ..markup import Markup, listed, tag
 from ..population import competition_violation
 from ..problem import Problem
 from ..stats import Equivalence

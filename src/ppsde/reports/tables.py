@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..display.markup import Markup, tag
 from ..files import MADE_BY, write_own
-from ..markup import Markup, tag
 from ..stats import magnitude
 from .figures import Figures, reached, unused
 from .findings import ALPHA, LEVEL, Findings, reasons_of

@@ -11,14 +11,14 @@ import numpy as np
 
 from ..algorithm import Task
 from ..checks import check_int
-from ..constraints import Constraint, as_list, constraints_of
 from ..engines.drive import drive
 from ..engines.ending import STOPPED
 from ..engines.run import Run
 from ..population import TOLERANCE, Population
 from ..problem import MalformedValue, Problem, box
+from ..problem.constraints import Constraint, as_list, constraints_of
+from ..problem.variables import Variables, mask, variables_of
 from ..streams import seed_from
-from ..variables import Variables, mask, variables_of
 from .local import LocalSearches
 from .polishing import PolishBounds, in_rows, polish_result, take_if_better, violation_at
 from .search import ConstraintsFirst, Function, OwnStrategy

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..algorithm import Ask, Task
-from ..constraints import Constraint
 from ..parts.sizing import inside
 from ..parts.sqp import LocalSearch, step
 from ..parts.starts import FEW, Agreement, Visits, improves
 from ..population import TOLERANCE, Population, better_rows, evaluated
-from ..returned import MalformedValue
-from ..variables import Variables
+from ..problem.constraints import Constraint
+from ..problem.returned import MalformedValue
+from ..problem.variables import Variables
 from .search import Function, values_at
 
 DECISION = 3  # the iteration after which the run may end

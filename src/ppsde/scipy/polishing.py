@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import Constraint
 from ..population import HUGE, TOLERANCE
+from ..problem.constraints import Constraint
 from .search import Function, values_at
 
 

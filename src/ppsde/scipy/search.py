@@ -10,15 +10,15 @@ import numpy as np
 
 from ..algorithm import Coroutine, Task
 from ..arrays import Array
-from ..constraints import Constraint
 from ..evaluation import evaluator_for
 from ..evaluation.local import Check, Evaluator, no_check
 from ..evaluation.values import MALFORMED, Values
 from ..population import TOLERANCE, Population, choose
 from ..problem import Problem
-from ..returned import MalformedValue, reals
+from ..problem.constraints import Constraint
+from ..problem.returned import MalformedValue, reals
+from ..problem.variables import Variables
 from ..streams import Stream
-from ..variables import Variables
 
 
 class Function:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, namespace
+from ..arrays import Array, namespace
 
 LARGEST = 2**52 - 1  # beyond it there is no number halfway between two integers
 SPAN = 1e9  # how far a variable without a bound is searched, in units of its other bound, or of 1

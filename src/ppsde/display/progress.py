@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol, TextIO
-
-from .engines.run import Run
-from .engines.searches import Searches
 
 REFRESH = 0.1  # seconds between two updates on a terminal
 NOTEBOOK_REFRESH = 0.25  # seconds between two updates in a notebook
@@ -39,6 +36,26 @@ class Status:
     def time_left(self) -> str:
         """Estimated time to the end, as m:ss or h:mm:ss."""
         return clock((self.budget - self.evaluations) / self.rate) if self.rate > 0 else "-:--"
+
+
+class Advancing(Protocol):
+    """A run, or several on one budget, as far as a display reads it."""
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations made so far."""
+
+    @property
+    def failed(self) -> int:
+        """Those of them that failed."""
+
+    @property
+    def task(self) -> Any:
+        """Its `max_evaluations` is the budget."""
+
+    @property
+    def latest(self) -> Mapping[str, float]:
+        """The last row of the history, by column; empty before the first generation is finished."""
 
 
 Show = Callable[[Callable[[], Status]], None]
@@ -99,7 +116,7 @@ def live(enabled: bool) -> Iterator[Show]:
 
 
 @contextmanager
-def display(title: str, run: Run | Searches, enabled: bool, sign: float = 1.0) -> Iterator[Callable[[], None]]:
+def display(title: str, run: Advancing, enabled: bool, sign: float = 1.0) -> Iterator[Callable[[], None]]:
     """Yield a function to call after each generation of a run; it costs little unless an update is due.
 
     The objective is shown times `sign`.
@@ -114,7 +131,7 @@ def display(title: str, run: Run | Searches, enabled: bool, sign: float = 1.0) -
         yield lambda: show(status)
 
 
-def status_of(title: str, run: Run | Searches, seconds: float, evaluations: int, sign: float = 1.0) -> Status:
+def status_of(title: str, run: Advancing, seconds: float, evaluations: int, sign: float = 1.0) -> Status:
     """Return the status of a run; `evaluations` in `seconds` determine the rate."""
     latest = run.latest
     facts = []

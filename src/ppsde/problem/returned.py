@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, namespace
-from .checks import shortened
-from .lookup import did_you_mean
+from ..arrays import Array, namespace
+from ..checks import shortened
+from ..lookup import did_you_mean
 
 FGH = tuple[Array, Array, Array]  # f (n,), g (n, p), h (n, q)
 PLAIN = frozenset((np.ndarray, list, tuple, type(None)))  # types of constraints without names
@@ -123,7 +123,7 @@ class ByName:
         if not isinstance(value, tuple) or len(value) != 3:
             return value
         f, g, h = value
-        if not (_is_mapping(g) or _is_mapping(h)):
+        if (type(g) in PLAIN and type(h) in PLAIN) or not (_is_mapping(g) or _is_mapping(h)):
             return value
         for part, word in ((g, "g"), (h, "h")):
             if not (part is None or isinstance(part, Mapping) or np.size(part) == 0):
