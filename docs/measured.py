@@ -1,7 +1,9 @@
 """Write the measured tables and sentences of the documents from the records in `docs/measured`, between marks.
 
     python docs/measured.py                # all pages
-    python docs/measured.py --outdated     # the commands of records that are older than the methods they measured
+    python docs/measured.py --outdated     # the commands of records that are older than the methods they measured, or
+                                           # than the benchmark that made them
+    python docs/measured.py --same NAME    # a benchmark has changed since it made a record, but not what it measures
 
 A record is made by a benchmark, which its `command` names (`benchmarks/records.py` says more). Then run this program.
 """
@@ -21,7 +23,17 @@ sys.path.insert(0, str(ROOT))  # for the benchmarks
 from benchmarks import documents  # noqa: E402
 from benchmarks.gauntlet.__main__ import text as gauntlet_text  # noqa: E402
 from benchmarks.quality.report import HEAD  # noqa: E402
-from benchmarks.records import FOLDER, load, names, outdated, table, values_of  # noqa: E402
+from benchmarks.records import (  # noqa: E402
+    FOLDER,
+    digest_of,
+    is_of_another_program,
+    load,
+    names,
+    outdated,
+    stamp,
+    table,
+    values_of,
+)
 from ppsde import published  # noqa: E402
 
 
@@ -428,8 +440,11 @@ def write(name: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--outdated"]:
         for name in names():
-            if changed := outdated(name):
+            if changed := outdated(name) + ["the benchmark"] * is_of_another_program(name):
                 print(f"{load(name)['command']}  # {', '.join(changed)}")
+    elif sys.argv[1:2] == ["--same"]:
+        for name in sys.argv[2:]:
+            stamp(name, digest_of(load(name)["command"]))
     else:
         for name in sys.argv[1:] or TEXTS:
             write(name)

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.gauntlet.__main__ import attempt, keep, main, metered, table, text, verdict_on, versions
+from benchmarks.gauntlet.__main__ import (
+    attempt,
+    keep,
+    main,
+    metered,
+    program_of,
+    reached,
+    table,
+    text,
+    verdict_on,
+    versions,
+)
 from benchmarks.gauntlet.jobs import (
     JOBS,
     Attempt,
@@ -21,7 +32,7 @@ from benchmarks.gauntlet.jobs import (
     sphere,
 )
 from benchmarks.gauntlet.libraries import LIBRARIES
-from benchmarks.records import values_of
+from benchmarks.records import load, values_of
 
 SOURCE = Path(ppsde.__file__).parents[1]
 
@@ -180,6 +191,26 @@ def test_verdicts_are_stored_one_by_one_and_shown_as_a_table(tmp_path, monkeypat
     assert lines[2] == f"| {JOBS['raises'].title} | pass: ok | **fail**: run lost |"
     assert lines[3] == f"| {JOBS['bounds'].title} | **fail**: hangs | not installed |"
     assert lines[-1] == f"- {JOBS['bounds'].title}: {JOBS['bounds'].rule}."
+    assert load("gauntlet")["program"]["raises"] == {name: program_of("raises", name) for name in ("scipy", "ppsde")}
+
+
+def test_no_verdict_of_the_documents_is_older_than_its_job_or_the_caller_of_its_library():
+    """`--job JOB --library LIBRARY --patience 2 --write` measures again those that are."""
+    record = load("gauntlet")
+    found = {
+        job: {name: program_of(job, name) for name in names} for job, names in record["values"]["verdicts"].items()
+    }
+    assert record["program"] == found
+
+
+def test_a_verdict_rests_on_what_its_entry_in_a_table_calls_and_on_nothing_else(tmp_path):
+    file = tmp_path / "jobs.py"
+    code = "LIMIT = 1\ndef judge(x): return x < LIMIT\ndef other(x): return x\nJOBS = {'a': judge, 'b': other}\n"
+    file.write_text(code)
+    before = {key: reached(file, "JOBS", key) for key in "ab"}
+    assert "LIMIT = 1" in before["a"] and "other" not in before["a"]
+    file.write_text(code.replace("LIMIT = 1", "LIMIT = 2"))
+    assert [reached(file, "JOBS", key) == before[key] for key in "ab"] == [False, True]
 
 
 def test_the_documents_have_a_verdict_for_every_job_and_this_library_passes_all():

@@ -11,7 +11,7 @@ import pytest
 
 import ppsde
 from benchmarks import documents
-from benchmarks.records import load, names, outdated, save, values_of
+from benchmarks.records import digest_of, is_of_another_program, load, names, outdated, save, stamp, values_of
 from ppsde.parts.handling import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +49,40 @@ def test_a_method_that_has_changed_makes_a_record_outdated(tmp_path: Path, monke
         record["methods"]["jde"] = " ".join(map(str, [value, *more]))
         path.write_text(json.dumps(record))
         assert outdated("some") == expected
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_record_is_not_older_than_the_benchmark_that_made_it(name: str) -> None:
+    """Measure again; or, where the change touches nothing that is measured, `python docs/measured.py --same NAME`."""
+    assert not is_of_another_program(name), load(name)["command"]
+    made_by_a_benchmark = digest_of(load(name)["command"]) is not None
+    assert ("program" in load(name)) == (made_by_a_benchmark and "commit" not in load(name))
+
+
+def test_a_benchmark_that_has_changed_makes_a_record_outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
+    monkeypatch.setattr("benchmarks.records.ROOT", tmp_path)
+    (tmp_path / "benchmarks" / "races").mkdir(parents=True)
+    alone, part, shown = (tmp_path / "benchmarks" / name for name in ("alone.py", "races/runs.py", "races/report.py"))
+    for file in (alone, part, shown):
+        file.write_text("runs = 5\n")
+    for name in ("alone", "races"):
+        save(name, [1], command=f"python -m benchmarks.{name} --write", methods=["jde"])
+    for file, text, expected in [
+        (alone, "runs  =  5\n\n", []),  # layout
+        (shown, "runs = 6\n", []),
+        (alone, "runs = 6\n", ["alone"]),
+        (part, "runs = 6\n", ["alone", "races"]),
+    ]:
+        file.write_text(text)
+        assert [name for name in names() if is_of_another_program(name)] == expected
+    save("alone", [1], command=load("alone")["command"], methods=["jde"], again=["jde"])  # a part of it only
+    assert is_of_another_program("alone")
+    before = load("races")
+    stamp("races", digest_of(before["command"]))
+    assert not is_of_another_program("races") and load("races") == before | {"program": load("races")["program"]}
+    save("alone", [2], command=load("alone")["command"], methods=["jde"])
+    assert not is_of_another_program("alone")
 
 
 def test_what_was_not_measured_again_stays_as_old_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
