@@ -194,6 +194,20 @@ def test_verdicts_are_stored_one_by_one_and_shown_as_a_table(tmp_path, monkeypat
     assert load("gauntlet")["program"]["raises"] == {name: program_of("raises", name) for name in ("scipy", "ppsde")}
 
 
+def test_what_the_page_says_of_others_that_do_better_is_in_the_table():
+    """SLSQP and pycma need far fewer evaluations for L1, and end sooner on Toy E."""
+    page = " ".join((SOURCE.parent / "docs" / "trust.md").read_text(encoding="utf-8").split())
+    assert "SLSQP and pycma need far fewer evaluations for L1, and end sooner on Toy E" in page
+    verdicts = values_of("gauntlet")["verdicts"]
+    spent = {
+        (job, library): int(words.split(" evaluations")[0].split()[-1].replace(",", ""))
+        for job in ("L1", "toy-e")
+        for library, (_, words) in verdicts[job].items()
+    }  # by the longest run
+    for library in ("slsqp", "cma"):
+        assert 3 * spent["L1", library] < spent["L1", "ppsde"] and spent["toy-e", library] < spent["toy-e", "ppsde"]
+
+
 def test_no_verdict_of_the_documents_is_older_than_its_job_or_the_caller_of_its_library():
     """`--job JOB --library LIBRARY --patience 2 --write` measures again those that are."""
     record = load("gauntlet")
