@@ -222,6 +222,11 @@ def program_of(job: str, library: str) -> str:
     return digest(reached(here / "jobs.py", "JOBS", job) + reached(here / "libraries.py", "LIBRARIES", library))
 
 
+def programs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the digests, as they are today, of all verdicts of a record."""
+    return {job: {name: program_of(job, name) for name in verdicts} for job, verdicts in values["verdicts"].items()}
+
+
 def reached(path: Path, table: str, key: str) -> str:
     """Return the code of an entry of a table, and of everything in its file that it calls."""
     source = path.read_text(encoding="utf-8")
