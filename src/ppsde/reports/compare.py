@@ -15,7 +15,7 @@ from ..markup import joined, listed, tag
 from ..stats import Change, Outcomes, change, holm, shift, signed_rank, summarise
 from .axes import Scale
 from .drawing import Drawing, shortened, text_width
-from .findings import LEVEL, p_equals
+from .findings import LEVEL, p_equals, plain
 from .page import shown_figure, static_page
 from .study import CellRuns, Study, StudyProblem, gather
 from .tables import padded, row_head, short, wide_table
@@ -102,7 +102,7 @@ class VersionComparison:
             )
         said.append(
             f"A problem is better or worse at the level {self.alpha:g} after Holm's correction over the problems; runs "
-            f"are compared feasible before infeasible, objectives within {LEVEL:g} of the best counted as equal."
+            f"are compared feasible before infeasible, objectives within {plain(LEVEL)} of the best counted as equal."
         )
         return said
 
