@@ -1,19 +1,23 @@
 """Records of what was measured, in `docs/measured`: values, the command that made them, the machine, and the methods.
 
-Of each method that ran a record has a fingerprint, the outcome of three short runs. `python docs/measured.py` writes
-the tables and sentences of the pages from the records. A test fails where a page shows something else, and where a
-method has another fingerprint than in a record: then the record is older than the method, and its command must be run
-again.
+Of each method that ran a record has a fingerprint, the outcome of three short runs, and of the benchmark a digest of
+its files. `python docs/measured.py` writes the tables and sentences of the pages from the records. A test fails where a
+page shows something else, and where a method has another fingerprint, or a benchmark another digest, than in a record:
+then the record is older than what made it, and its command must be run again. Where a benchmark has changed, but not
+what it measures, `python docs/measured.py --same NAME` says so.
 
 A record with a `commit` has numbers that a document had at that commit. Its command has not been run since, and the
-page says so. Its fingerprints are those of that commit, so that a method which has changed since is noticed, too.
+page says so. Its fingerprints are those of that commit, so that a method which has changed since is noticed, too; it
+has no digest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
@@ -41,6 +45,7 @@ def save(
     methods: Iterable[str],
     device: str = "",
     again: Collection[str] | None = None,
+    program: Any = None,
 ) -> None:
     """Write a record.
 
@@ -57,12 +62,16 @@ def save(
     device : str, optional
         The accelerator that was used.
     again : collection of str, optional
-        Those of the methods that ran now, if only some did. The others keep their fingerprints, since values that were
-        not measured again are as old as before.
+        Those of the methods that ran now, if only some did. The others keep their fingerprints, and the record its
+        digest, since values that were not measured again are as old as before.
+    program : optional
+        In the place of the digest of the files that the command names.
     """
-    before = load(name)["methods"] if again is not None and name in names() else {}
-    kept = {method: found for method, found in before.items() if method not in (again or ())}
+    before = load(name) if again is not None and name in names() else {}
+    kept = {method: found for method, found in before.get("methods", {}).items() if method not in (again or ())}
+    made_by = program or before.get("program") or digest_of(command)
     record = {
+        **({"program": made_by} if made_by else {}),
         "command": command,
         "date": today(),
         "machine": machine(device),
@@ -102,6 +111,36 @@ def names() -> list[str]:
 def outdated(name: str) -> list[str]:
     """Return the methods that have changed since a record was made."""
     return [method for method, before in load(name)["methods"].items() if not alike(fingerprint(method), before)]
+
+
+def is_of_another_program(name: str) -> bool:
+    """Return whether the files of the benchmark have changed since a record was made."""
+    record = load(name)
+    return isinstance(record.get("program"), str) and record["program"] != digest_of(record["command"])
+
+
+def digest_of(command: str | None) -> str | None:
+    """Return a digest of the benchmark that a command names, layout aside; None if it names none.
+
+    Of a package it is of all files but `report.py`, which shows what was measured.
+    """
+    named = re.search(r"benchmarks\.(\w+)", command or "")
+    if named is None:
+        return None
+    path = ROOT / "benchmarks" / named[1]
+    files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    return digest("".join(file.read_text(encoding="utf-8") for file in files if file.name != "report.py"))
+
+
+def digest(code: str) -> str:
+    """Return a digest of code that does not depend on its layout."""
+    return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:16]
+
+
+def stamp(name: str, program: Any) -> None:
+    """Write into a record which program it is of, and nothing else."""
+    record = {"program": program, **{key: value for key, value in load(name).items() if key != "program"}}
+    (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def alike(first: str, second: str) -> bool:

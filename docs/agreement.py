@@ -13,7 +13,7 @@ from pathlib import Path
 from scipy.stats import norm, t
 
 from ppsde import published
-from ppsde.reports.agreement import JUDGED, REGION, agreement, compared, is_telling, passing
+from ppsde.reports.agreement import FITTED, JUDGED, REGION, agreement, compared, is_telling, passing
 from ppsde.reports.published import COLUMN_OF
 
 HERE = Path(__file__).parent
@@ -42,9 +42,23 @@ count. If p is the chance, at 1 in 7 a cell, that a different column passes as m
 | a fit | shown or plausible, but settings were chosen by these means, so that it proves nothing |
 | not shown, not even a fit | neither |
 
+Settings were chosen by printed means
+{fitted}.
+
 The criterion of before, two standard errors or 1 %, had no such baseline: at D = 10 it lets printed PPS-DE agree with
 {before}, all different algorithms.
 """
+
+
+def fitted() -> str:
+    """Return the methods whose settings were chosen by printed means, by the dimensions of these."""
+    by_dimensions: dict[tuple[int, ...], list[str]] = {}
+    for method, dimensions in FITTED.items():
+        by_dimensions.setdefault(dimensions, []).append(f"`{method}`")
+    return "; ".join(
+        f"at D = {', '.join(map(str, dimensions))}: {', '.join(methods)}"
+        for dimensions, methods in sorted(by_dimensions.items())
+    )
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -186,9 +200,8 @@ def part() -> str:
     """Return the part of the page that this program writes."""
     others = sorted(before(10, "PPS-DE").items(), key=lambda item: -item[1])[:4]
     words = ", ".join(f"{name} on {count}" for name, count in others)
-    return "\n".join(
-        [HEAD.format(before=f"{words} of 22 problems"), results(), calibration(), telling_table(), differences()]
-    )
+    head = HEAD.format(before=f"{words} of 22 problems", fitted=fitted())
+    return "\n".join([head, results(), calibration(), telling_table(), differences()])
 
 
 if __name__ == "__main__":

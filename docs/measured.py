@@ -1,7 +1,9 @@
 """Write the measured tables and sentences of the documents from the records in `docs/measured`, between marks.
 
     python docs/measured.py                # all pages
-    python docs/measured.py --outdated     # the commands of records that are older than the methods they measured
+    python docs/measured.py --outdated     # the commands of records that are older than the methods they measured, or
+                                           # than the benchmark that made them
+    python docs/measured.py --same NAME    # a benchmark has changed since it made a record, but not what it measures
 
 A record is made by a benchmark, which its `command` names (`benchmarks/records.py` says more). Then run this program.
 """
@@ -19,9 +21,19 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for the benchmarks
 
 from benchmarks import documents  # noqa: E402
+from benchmarks.gauntlet.__main__ import programs  # noqa: E402
 from benchmarks.gauntlet.__main__ import text as gauntlet_text  # noqa: E402
 from benchmarks.quality.report import HEAD  # noqa: E402
-from benchmarks.records import FOLDER, load, names, outdated, table, values_of  # noqa: E402
+from benchmarks.records import (  # noqa: E402
+    FOLDER,
+    digest_of,
+    load,
+    names,
+    outdated,
+    stamp,
+    table,
+    values_of,
+)
 from ppsde import published  # noqa: E402
 
 
@@ -428,11 +440,22 @@ def write(name: str) -> None:
     page.write_text(before + begin + text + end + rest.split(end)[1], encoding="utf-8")
 
 
+def program_of(name: str) -> object:
+    """Return what a record says of the program that made it, as it is today; None if it says nothing."""
+    record = load(name)
+    if name == "gauntlet":
+        return programs(record["values"])
+    return digest_of(record["command"]) if "program" in record else None
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--outdated"]:
         for name in names():
-            if changed := outdated(name):
+            if changed := outdated(name) + ["the benchmark"] * (load(name).get("program") != program_of(name)):
                 print(f"{load(name)['command']}  # {', '.join(changed)}")
+    elif sys.argv[1:2] == ["--same"]:
+        for name in sys.argv[2:]:
+            stamp(name, program_of(name))
     else:
         for name in sys.argv[1:] or TEXTS:
             write(name)

@@ -46,7 +46,7 @@ rankings: by the rules of CEC2017 and CEC2018 by mean (the larger share of feasi
 violation, then the objective), as a sum of places; and by the test that the paper names, on our means. Both on the 28
 problems of the paper and on the 22 that are [judged](reproduction.md). Three of the seven rivals are
 [reconstructions](field.md) fitted to printed means, and settings of the preset itself were chosen by the printed means
-at D = 10, so that even this is not the publication's own field.
+at D = 10 and 30, so that even this is not the publication's own field.
 """
 
 

@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.gauntlet.__main__ import attempt, keep, main, metered, table, text, verdict_on, versions
+from benchmarks.gauntlet.__main__ import (
+    attempt,
+    keep,
+    main,
+    metered,
+    program_of,
+    programs,
+    reached,
+    table,
+    text,
+    verdict_on,
+    versions,
+)
 from benchmarks.gauntlet.jobs import (
     JOBS,
     Attempt,
@@ -21,7 +33,7 @@ from benchmarks.gauntlet.jobs import (
     sphere,
 )
 from benchmarks.gauntlet.libraries import LIBRARIES
-from benchmarks.records import values_of
+from benchmarks.records import load, values_of
 
 SOURCE = Path(ppsde.__file__).parents[1]
 
@@ -180,6 +192,38 @@ def test_verdicts_are_stored_one_by_one_and_shown_as_a_table(tmp_path, monkeypat
     assert lines[2] == f"| {JOBS['raises'].title} | pass: ok | **fail**: run lost |"
     assert lines[3] == f"| {JOBS['bounds'].title} | **fail**: hangs | not installed |"
     assert lines[-1] == f"- {JOBS['bounds'].title}: {JOBS['bounds'].rule}."
+    assert load("gauntlet")["program"]["raises"] == {name: program_of("raises", name) for name in ("scipy", "ppsde")}
+
+
+def test_what_the_page_says_of_others_that_do_better_is_in_the_table():
+    """SLSQP and pycma need far fewer evaluations for L1, and end sooner on Toy E."""
+    page = " ".join((SOURCE.parent / "docs" / "trust.md").read_text(encoding="utf-8").split())
+    assert "SLSQP and pycma need far fewer evaluations for L1, and end sooner on Toy E" in page
+    verdicts = values_of("gauntlet")["verdicts"]
+    spent = {
+        (job, library): int(words.split(" evaluations")[0].split()[-1].replace(",", ""))
+        for job in ("L1", "toy-e")
+        for library, (_, words) in verdicts[job].items()
+    }  # by the longest run
+    for library in ("slsqp", "cma"):
+        assert 3 * spent["L1", library] < spent["L1", "ppsde"] and spent["toy-e", library] < spent["toy-e", "ppsde"]
+
+
+def test_no_verdict_of_the_documents_is_older_than_its_job_or_the_caller_of_its_library():
+    """`--job JOB --library LIBRARY --patience 2 --write` measures again those that are; or, where a change touches
+    nothing that is measured, `python docs/measured.py --same gauntlet`."""
+    record = load("gauntlet")
+    assert record["program"] == programs(record["values"])
+
+
+def test_a_verdict_rests_on_what_its_entry_in_a_table_calls_and_on_nothing_else(tmp_path):
+    file = tmp_path / "jobs.py"
+    code = "LIMIT = 1\ndef judge(x): return x < LIMIT\ndef other(x): return x\nJOBS = {'a': judge, 'b': other}\n"
+    file.write_text(code)
+    before = {key: reached(file, "JOBS", key) for key in "ab"}
+    assert "LIMIT = 1" in before["a"] and "other" not in before["a"]
+    file.write_text(code.replace("LIMIT = 1", "LIMIT = 2"))
+    assert [reached(file, "JOBS", key) == before[key] for key in "ab"] == [False, True]
 
 
 def test_the_documents_have_a_verdict_for_every_job_and_this_library_passes_all():

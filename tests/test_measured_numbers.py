@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ppsde
 from benchmarks import documents
-from benchmarks.records import load, names, outdated, save, values_of
+from benchmarks.records import digest_of, is_of_another_program, load, names, outdated, save, stamp, values_of
 from ppsde.parts.handling import RULES
+from ppsde.suites import cec2020rw
 
 ROOT = Path(__file__).parent.parent
 MEASURED = runpy.run_path(str(ROOT / "docs" / "measured.py"))
@@ -49,6 +52,40 @@ def test_a_method_that_has_changed_makes_a_record_outdated(tmp_path: Path, monke
         record["methods"]["jde"] = " ".join(map(str, [value, *more]))
         path.write_text(json.dumps(record))
         assert outdated("some") == expected
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_record_is_not_older_than_the_benchmark_that_made_it(name: str) -> None:
+    """Measure again; or, where the change touches nothing that is measured, `python docs/measured.py --same NAME`."""
+    assert not is_of_another_program(name), load(name)["command"]
+    made_by_a_benchmark = digest_of(load(name)["command"]) is not None
+    assert ("program" in load(name)) == (made_by_a_benchmark and "commit" not in load(name))
+
+
+def test_a_benchmark_that_has_changed_makes_a_record_outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.records.FOLDER", tmp_path)
+    monkeypatch.setattr("benchmarks.records.ROOT", tmp_path)
+    (tmp_path / "benchmarks" / "races").mkdir(parents=True)
+    alone, part, shown = (tmp_path / "benchmarks" / name for name in ("alone.py", "races/runs.py", "races/report.py"))
+    for file in (alone, part, shown):
+        file.write_text("runs = 5\n")
+    for name in ("alone", "races"):
+        save(name, [1], command=f"python -m benchmarks.{name} --write", methods=["jde"])
+    for file, text, expected in [
+        (alone, "runs  =  5\n\n", []),  # layout
+        (shown, "runs = 6\n", []),
+        (alone, "runs = 6\n", ["alone"]),
+        (part, "runs = 6\n", ["alone", "races"]),
+    ]:
+        file.write_text(text)
+        assert [name for name in names() if is_of_another_program(name)] == expected
+    save("alone", [1], command=load("alone")["command"], methods=["jde"], again=["jde"])  # a part of it only
+    assert is_of_another_program("alone")
+    before = load("races")
+    stamp("races", digest_of(before["command"]))
+    assert not is_of_another_program("races") and load("races") == before | {"program": load("races")["program"]}
+    save("alone", [2], command=load("alone")["command"], methods=["jde"])
+    assert not is_of_another_program("alone")
 
 
 def test_what_was_not_measured_again_stays_as_old_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +145,28 @@ def test_best_values_beside_the_organisers_table_are_those_of_the_suite() -> Non
     for name, _, here, _ in found[0][2:]:
         decimals = len(here.partition(".")[2])
         assert f"{suite.problem(name).optimum.value:.{decimals}f}" == here, name
+
+
+def page_of_the_real_world_suite() -> str:
+    return " ".join((ROOT / "docs" / "cec2020rw.md").read_text(encoding="utf-8").split())
+
+
+def test_the_least_violation_of_rc51_is_that_of_the_suite() -> None:
+    try:
+        problem = ppsde.suites.get("cec2020rw").problem("RC51")
+    except ValueError:
+        pytest.skip("the official data is not here")
+    _, g, h = problem.evaluate(np.atleast_2d(problem.optimum.x))
+    (nu,) = cec2020rw.nu("RC51", g, h)
+    assert f"nu is {nu * 1e6:.4f}e-6 here" in page_of_the_real_world_suite()
+
+
+@pytest.mark.parametrize(("problem", "trap"), [("RC03", -142.72), ("RC14", 58505.45)])
+def test_the_published_methods_that_end_in_a_trap_are_named(problem: str, trap: float) -> None:
+    with (ROOT / "src" / "ppsde" / "published" / "cec2020rw.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["problem"] == problem]
+    held = [row["entry"] for row in rows if round(float(row["best_f"]), 2) == trap]
+    assert f"of {', '.join(held[:-1])} and {held[-1]} came" in page_of_the_real_world_suite()
 
 
 def test_the_readme_says_of_ranks_and_times_what_the_records_have() -> None:

@@ -1,12 +1,14 @@
 """Run the jobs of the gauntlet and print the table of verdicts; the exit status is 1 if this library fails a job.
 
-With --write each verdict goes to the record `gauntlet` as soon as it is known; verdicts that are not asked for stay.
+With --write each verdict goes to the record `gauntlet` as soon as it is known, with a digest of the code that it rests
+on; verdicts that are not asked for stay.
 `python docs/measured.py` puts the table of all of them into docs/trust.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import json
 import os
@@ -22,7 +24,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ..records import save, values_of
+from ..records import digest, load, names, save, values_of
 from .jobs import JOBS, LEAKED, Answer, Attempt, Counted, Meter, NotOffered, Task, Verdict
 from .libraries import LIBRARIES
 
@@ -208,10 +210,43 @@ def keep(job: str, library: str, verdict: Verdict, version: str | None) -> None:
     values = values_of("gauntlet") or {"versions": {}, "verdicts": {}}
     values["versions"][library] = version
     values["verdicts"].setdefault(job, {})[library] = [verdict.passed, verdict.words]
-    again = [METHOD] if library == OURS else []
-    save(
-        "gauntlet", values, command="python -m benchmarks.gauntlet --patience 2 --write", methods=[METHOD], again=again
-    )
+    program = load("gauntlet")["program"] if "gauntlet" in names() else {}
+    program.setdefault(job, {})[library] = program_of(job, library)
+    command, again = "python -m benchmarks.gauntlet --patience 2 --write", [METHOD] if library == OURS else []
+    save("gauntlet", values, command=command, methods=[METHOD], again=again, program=program)
+
+
+def program_of(job: str, library: str) -> str:
+    """Return a digest of the code that a verdict rests on: the job, its judge, and the caller of the library."""
+    here = Path(__file__).parent
+    return digest(reached(here / "jobs.py", "JOBS", job) + reached(here / "libraries.py", "LIBRARIES", library))
+
+
+def programs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the digests, as they are today, of all verdicts of a record."""
+    return {job: {name: program_of(job, name) for name in verdicts} for job, verdicts in values["verdicts"].items()}
+
+
+def reached(path: Path, table: str, key: str) -> str:
+    """Return the code of an entry of a table, and of everything in its file that it calls."""
+    source = path.read_text(encoding="utf-8")
+    parts: dict[str, ast.AST] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            parts[node.name] = node
+        for target in node.targets if isinstance(node, ast.Assign) else []:
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name):
+                    parts[name.id] = node
+    entries = parts[table].value  # type: ignore[attr-defined]
+    (entry,) = (value for name, value in zip(entries.keys, entries.values, strict=True) if name.value == key)
+    found, waiting = {key: entry}, [entry]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id in parts and node.id not in found:
+                found[node.id] = parts[node.id]
+                waiting.append(parts[node.id])
+    return "".join(f"{name} {ast.get_source_segment(source, node)}" for name, node in sorted(found.items()))
 
 
 def text(values: Mapping[str, Any]) -> str:

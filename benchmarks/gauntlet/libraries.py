@@ -205,19 +205,21 @@ def _pymoo_problem_of_rows(task: Task) -> Any:
 
 
 MORE = 1000.0  # nevergrad's penalty grows with the loss, and in the first half of a run it is 0 where that is negative
+WEIGHT = 1000.0  # of violations of equalities, in the loss itself
 
 
 def by_nevergrad(task: Task, seed: int) -> Answer:
-    """Solve a task with nevergrad: its CMA where there are constraints, whose violations it is told, two-point
-    differential evolution for workers, else NGOpt, its default. Of points with constraints the best feasible one that
-    was evaluated counts, or its recommendation if there is none."""
+    """Solve a task with nevergrad: where there are equalities its RCobyla, which begins again, with violations in the
+    loss; its CMA for inequalities, whose violations it is told; two-point differential evolution for workers; else
+    NGOpt, its default. Of points with constraints the best feasible one that was evaluated counts, or its
+    recommendation if there is none."""
     if task.rows:
         raise NotOffered("functions of rows")
     nevergrad = import_module("nevergrad")
     low, high = np.array(task.low), np.array(task.high)
     variables = nevergrad.p.Array(init=(low + high) / 2, lower=low, upper=high)
     variables.random_state.seed(seed)
-    name = "CMA" if any(task.counts) else "TwoPointsDE" if task.workers > 1 else "NGOpt"
+    name = "RCobyla" if task.h else "CMA" if task.g else "TwoPointsDE" if task.workers > 1 else "NGOpt"
     optimizer = nevergrad.optimizers.registry[name](variables, budget=task.evaluations, num_workers=task.workers)
     if task.workers > 1:
         with ProcessPoolExecutor(task.workers) as executor:
@@ -236,7 +238,10 @@ def by_nevergrad(task: Task, seed: int) -> Answer:
         violations = np.array(
             [*(task.g(x) if task.g else ()), *(abs(h) - TOLERANCE for h in (task.h(x) if task.h else ()))]
         )
-        optimizer.tell(point, value + more, violations)
+        if task.h:
+            optimizer.tell(point, value + WEIGHT * np.maximum(violations, 0.0).sum())
+        else:
+            optimizer.tell(point, value + more, violations)
         if (violations <= 0).all() and (best.fun is None or value < best.fun):
             best = Answer(x, value)
     last = optimizer.provide_recommendation().value if best.x is None else best.x

@@ -79,6 +79,7 @@ A = Agreement("m", "lshade44", "LSHADE44", 30, telling=16, equivalent=12, differ
         ({"base": "ude"}, "shown"),
         ({"base": "ude", "dimension": 10}, "a fit"),
         ({"base": "ude", "dimension": 10, "equivalent": 3}, "not even a fit"),
+        ({"base": "lshade44-ide", "dimension": 50}, "a fit"),  # its settings were chosen at all three
         ({"base": "pps-de"}, "another algorithm"),
         ({"telling": 0, "equivalent": 0, "passed": 0}, "not shown"),
     ],

@@ -76,6 +76,14 @@ def test_the_page_is_static_and_names_every_problem(
     assert all(name in page for name in PROBLEMS) and "3 better, 0 worse" in page
 
 
+def test_a_median_run_that_is_not_feasible_is_shown_by_its_violation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(a_store(tmp_path / "study.db", ["a", "b"], ["C01"], 8, infeasible={"b": 1.0}))
+    row = next(line for line in output_of(capsys, store).splitlines() if line.startswith("C01"))
+    assert row.count("violation 0.02") == 1 and row.index("8/8 to 0/8") < row.index("violation")
+
+
 def test_a_study_does_not_differ_from_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(a_store(tmp_path / "study.db", ["a", "b"], PROBLEMS, 6))
     text = output_of(capsys, store, store, "--fail-on-worse")

@@ -167,7 +167,9 @@ def test_scales_fit_what_is_to_be_drawn() -> None:
     assert kind(0, 5e-29, 2e-30) == "linear"  # all of them are drawn as zero
     assert kind(np.inf, np.nan) is None
     assert violation_scale(np.array([0.0, np.inf]), 0, 1) is None
-    assert violation_scale(np.array([0.0, 0.5]), 0, 1) == Scale(0.5, 1.5, 0, 1, "zero")
+    narrow = violation_scale(np.array([0.0, 0.59, 0.69]), 0, 1)
+    assert narrow is not None and narrow.kind == "zero" and narrow.ticks() == [0.5, 1.0]
+    assert narrow.low < 0.3 and narrow.high > 1.4  # the values lie in the middle
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -180,6 +182,14 @@ def test_every_scale_has_at_least_two_numbers_that_can_be_told_apart(seed: int) 
         found = ticks(scale)
         assert 2 <= len(found) <= 9 and len({text for _, text in found}) == len(found)
         assert all(scale.low <= value <= scale.high for value, _ in found)
+
+
+def test_a_panel_in_which_no_curve_can_be_drawn_says_so_and_has_no_numbers() -> None:
+    at, nowhere = np.array([10.0, 20.0]), np.full(2, np.inf)
+    f = np.stack([np.array([3000.0, 2000.0]), nowhere, nowhere])  # a quarter of the runs is feasible
+    curve = Curves(at, f, np.stack([np.zeros(2), np.ones(2), np.ones(2)]), np.full(2, 0.25), 8)
+    texts = {item.text for item in convergence("g03", 20, {0: curve}, 1.0).items if isinstance(item, Text)}
+    assert "no algorithm has a feasible median run" in texts and not {"1000", "2000"} & texts
 
 
 def test_where_the_optimum_is_known_the_error_is_drawn() -> None:

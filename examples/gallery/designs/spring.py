@@ -51,8 +51,8 @@ for part, colour in ((~front, "#7a8894"), (front, "#0072B2")):
 axes.annotate("", (-0.12, -coil / 2), (-0.12, coil / 2), arrowprops={"arrowstyle": "<->"})
 axes.text(-0.15, 0, f"D = {coil:.4f}", ha="right", va="center", rotation=90)
 axes.text(along[-1] / 2, -coil / 2 - 0.13, f"{turns:.2f} active coils of wire d = {wire:.4f}", ha="center")
-held = [c.name for c in result.constraints if c.active]
-axes.set_title(f"weight {result.fun:.6f}; held by: {', '.join(held)}")
+active = [c.name for c in result.constraints if c.active]
+axes.set_title(f"weight {result.fun:.6f}; active constraints: {', '.join(active)}")
 axes.set_xlim(-0.35, along[-1] + 0.15)
 axes.set_ylim(-coil / 2 - 0.2, coil / 2 + 0.1)
 axes.set_aspect("equal")

@@ -2,10 +2,10 @@
 Ask and tell from a loop of your own
 ====================================
 
-``ppsde.Optimizer`` asks for points and is told their values; who evaluates them, and where, is your program's matter.
-Here a made-up laboratory has four machines, each experiment takes its time, and the figure shows who did what when. A
-machine that breaks returns nothing: NaN. A method that asks for sixteen points at once leaves no machine idle for
-long.
+``ppsde.Optimizer`` returns points to evaluate and takes their values. Your program decides who evaluates them, and
+where. Here a made-up laboratory has four machines, each experiment takes its time, and the figure shows who did what
+when. A machine that breaks returns nothing: NaN. A method that asks for sixteen points at once leaves no machine idle
+for long.
 """
 
 import matplotlib.pyplot as plt

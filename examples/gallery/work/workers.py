@@ -37,7 +37,8 @@ places = {process: k for k, process in enumerate(dict.fromkeys(line[0] for line 
 figure, axes = plt.subplots(figsize=(8.4, 3))
 for process, begun, x in lines:
     hung = float(x) > 0.97
-    axes.plot(float(begun) - start, places[process], "x" if hung else "|", color="#D55E00" if hung else "#0072B2", ms=9)
+    shape = {"marker": "x", "color": "#D55E00"} if hung else {"marker": "|", "color": "#0072B2"}
+    axes.plot(float(begun) - start, places[process], markersize=15, markeredgewidth=2.2, **shape)
 axes.set_ylabel("process")
 axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 axes.set_xlabel("seconds (each mark: an evaluation begins; x: it hangs, and its process is killed and replaced)")

@@ -8,7 +8,7 @@ feasibility rule picks the best of the three, and a shrinking epsilon decides wh
 population that is infeasible and has lost its spread is replaced by a random one.
 
 Deviations (the paper, or the programs of its family, say / we do / because)
-  population size         not known / `population_size` 5 D, at least 40 / reproduces the means printed by others
+  population size         not known / `population_size` 5 D, at least 40 / fits means that others printed for D = 30
   guide to feasibility    any feasible point / likewise, `feasible_guide` "best" is the best / fits D = 30 better
   bounds                  `repair` "chance": mirrored by chance, else put on the upper bound / likewise / what the
                           programs do; "mirror" is CoDE's repair, which treats both sides of the box alike

@@ -240,7 +240,7 @@ def _check_picture(path: Path) -> None:
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"the picture's file must end in .png, .svg or .pdf; got {str(path)!r}")
     if find_spec("matplotlib") is None:
-        raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")
+        raise ValueError("drawing needs matplotlib: pip install matplotlib")
     refuse_foreign(path, path.suffix.lower()[1:])
 
 

@@ -63,7 +63,7 @@ def plot(arguments: Namespace) -> int:
     from ..suites.picture import draw_problem
 
     if find_spec("matplotlib") is None:
-        raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'")
+        raise ValueError("drawing needs matplotlib: pip install matplotlib")
     free = bool(get(arguments.suite).dimensions)
     dimension = 2 if free and arguments.dimension is None else arguments.dimension
     problem = from_suite(arguments.suite, arguments.name, dimension, arguments.instance)

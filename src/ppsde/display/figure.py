@@ -20,7 +20,7 @@ def run_figure(history: Mapping[str, np.ndarray]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ValueError("drawing needs matplotlib: pip install 'ppsde[report]'") from None
+        raise ValueError("drawing needs matplotlib: pip install matplotlib") from None
 
     panels = [
         panel

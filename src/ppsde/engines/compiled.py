@@ -497,7 +497,7 @@ def device_of(device: Any) -> Any:
     try:
         import jax
     except ImportError:
-        raise ValueError("solve_batch needs JAX: pip install 'ppsde[jax]'") from None
+        raise ValueError("solve_batch needs JAX: pip install jax") from None
     if device is not None and not isinstance(device, str):
         return device
     try:

@@ -19,7 +19,9 @@ def packed(thing: Any) -> bytes:
     try:
         import cloudpickle
     except ImportError:
-        raise ValueError("evaluating in other processes needs cloudpickle: pip install 'ppsde[pool]'") from None
+        raise ValueError(
+            "evaluating in other processes needs cloudpickle: pip install cloudpickle threadpoolctl"
+        ) from None
 
     class Packer(cloudpickle.Pickler):
         """Pickles functions and classes by value if the other process cannot import their module."""

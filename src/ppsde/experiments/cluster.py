@@ -253,7 +253,7 @@ def _connected(given: Any, cores: int, gpu: bool) -> tuple[Any, list[Any]]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ValueError("a Dask cluster needs distributed: pip install 'ppsde[dask]'") from None
+        raise ValueError("a Dask cluster needs distributed: pip install distributed") from None
     if isinstance(given, Client):
         if given.asynchronous:
             raise ValueError("dask must be a Client that is not asynchronous")

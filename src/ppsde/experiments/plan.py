@@ -516,7 +516,7 @@ def _cannot_be_compiled(
     source: Source, problem: Problem, dimension: int | None, instance: int | str | None
 ) -> str | None:
     if find_spec("jax") is None:
-        return "JAX is not installed: pip install 'ppsde[jax]'"
+        return "JAX is not installed: pip install jax"
     if not problem.vectorized:
         return "its function takes one point at a time, not rows (vectorized=True)"
     if source.path is None and source.place is None and SUITES.package_of(str(source.suite)) is None:

@@ -26,7 +26,14 @@ ENOUGH = 2 / 3  # of the telling cells
 JUDGED = tuple(name for k in range(1, 29) if (name := f"C{k:02d}") not in published.UNJUDGED)
 
 # Methods whose settings were chosen by printed means, at these dimensions; what agrees there is a fit.
-FITTED = dict.fromkeys(("pps-de-published", "aga-pps", "lshade44-ide", "ude", "iude", "c2ode"), (10,))
+FITTED: dict[str, tuple[int, ...]] = {
+    "pps-de-published": (10, 30),
+    "aga-pps": (10,),
+    "lshade44-ide": (10, 30, 50),
+    "ude": (10,),
+    "iude": (10,),
+    "c2ode": (10, 30),
+}
 OTHER_ALGORITHMS = ("pps-de",)  # compared with a column that they are not meant to reproduce
 
 

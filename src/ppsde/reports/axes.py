@@ -12,6 +12,7 @@ from .drawing import Drawing, Point
 
 LEAST = 1e-10  # values nearer to zero than this are drawn as zero
 DECADES_FOR_LOG = 1.5
+LEAST_SPAN = 5.0  # of the ends of a logarithmic scale: two of 1, 2, 5, 10 ... lie between them
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ def violation_scale(values: np.ndarray, start: float, end: float) -> Scale | Non
     if not positive.size:
         return None
     low, high = max(float(positive.min()), LEAST), max(float(positive.max()), LEAST)
-    return Scale(low, high if high > 3 * low else 3 * low, start, end, "zero")
+    if high < LEAST_SPAN * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / math.sqrt(LEAST_SPAN), middle * math.sqrt(LEAST_SPAN)
+    return Scale(low, high, start, end, "zero")
 
 
 def frame(drawing: Drawing, x: Scale, y: Scale, *, numbers_below: bool, label: str, most: int = 6) -> None:

@@ -15,7 +15,7 @@ from ..lookup import did_you_mean
 from ..stats import Change, Outcomes, change, holm, shift, signed_rank, summarise
 from .axes import Scale
 from .drawing import Drawing, shortened, text_width
-from .findings import LEVEL, p_equals
+from .findings import LEVEL, p_equals, plain
 from .page import shown_figure, static_page
 from .study import CellRuns, Study, StudyProblem, gather
 from .tables import padded, row_head, short, wide_table
@@ -45,6 +45,8 @@ class ProblemChange:
     adjusted: float  # p after the correction
     median_before: float  # objective of the median run
     median_after: float
+    violation_before: float  # of the median run, 0 if it is feasible
+    violation_after: float
     kind: str  # 'factor' of the error, where the optimum is known, else 'difference' of the objective
     moved: float  # of the runs that are feasible on both sides, by Hodges and Lehmann
     moved_low: float
@@ -102,7 +104,7 @@ class VersionComparison:
             )
         said.append(
             f"A problem is better or worse at the level {self.alpha:g} after Holm's correction over the problems; runs "
-            f"are compared feasible before infeasible, objectives within {LEVEL:g} of the best counted as equal."
+            f"are compared feasible before infeasible, objectives within {plain(LEVEL)} of the best counted as equal."
         )
         return said
 
@@ -248,13 +250,16 @@ def _on_problem(
     seconds = [
         side.study.seconds.get(p.label, {}).get(side.label, math.nan) for side, p in ((before, problem), (after, other))
     ]
+    medians = summarise(one), summarise(two)
     return ProblemChange(
         problem=problem.label,
         verdict="identical" if same else "no clear difference",
         change=change(*_levelled(one, two), paired=paired),
         adjusted=1.0,
-        median_before=summarise(one).median,
-        median_after=summarise(two).median,
+        median_before=medians[0].median,
+        median_after=medians[1].median,
+        violation_before=medians[0].v_bar,
+        violation_after=medians[1].v_bar,
         kind=kind,
         moved=moved[0],
         moved_low=moved[1],
@@ -305,12 +310,18 @@ def cells(one: ProblemChange) -> list[str]:
     return [
         one.problem,
         f"{it.feasible_before}/{it.n_before} to {it.feasible_after}/{it.n_after}",
-        padded(one.median_before),
-        padded(one.median_after),
+        _median_text(one.median_before, one.violation_before),
+        _median_text(one.median_after, one.violation_after),
         f"{it.chance:.2f} [{it.chance_low:.2f}, {it.chance_high:.2f}]",
         _moved_text(one),
         "< 0.0001" if one.adjusted < 1e-4 else f"{one.adjusted:.3g}",
     ]
+
+
+def _median_text(objective: float, violation: float) -> str:
+    if math.isnan(violation):
+        return "failed"
+    return f"violation {padded(violation, 3)}" if violation else padded(objective)
 
 
 def _moved_text(one: ProblemChange) -> str:
@@ -322,6 +333,7 @@ def _moved_text(one: ProblemChange) -> str:
 
 
 EXPLAINED = (
+    "Median: the objective of the median run, or its violation where that run is not feasible. "
     "Chance of better: that a run after the change is better than one before it, ties half, with its 95 % interval. "
     "Error or objective: of the runs that are feasible on both sides, the factor (x) by which the error to the known "
     "optimum changed, or, where none is known, the difference of the objective; the estimate of Hodges and Lehmann "

@@ -225,7 +225,7 @@ def parquet_files(store: Store, plan: int | None, folder: Path) -> list[Path]:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        raise ValueError("the format parquet needs pyarrow: pip install 'ppsde[parquet]'") from None
+        raise ValueError("the format parquet needs pyarrow: pip install pyarrow") from None
     runs: dict[str, list[Any]] = {name: [] for name in RUNS}
     records: dict[str, list[Any]] = {name: [] for name in RECORDS}
     for result in store.results(plan):

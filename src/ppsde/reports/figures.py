@@ -169,16 +169,17 @@ def convergence(label: str, budget: int, found: dict[int, Curves], optimum: floa
         upper, make = {k: errors(f, optimum) for k, f in upper.items()}, violation_scale
         what = f"error f - f* of the best feasible point, f* = {optimum:.8g}"
     bottom = TOP + OBJECTIVE
-    y = make(_together(upper), bottom, TOP)
+    shown, least = _shown(upper), _shown(lower)
+    y = make(shown, bottom, TOP)
     strip = bottom + 52
     low = strip + SHARE_ROW * max(len(found), 1) + 48
-    v = violation_scale(_together(lower), low + VIOLATION, low)
+    v = violation_scale(least, low + VIOLATION, low)
     widest = max((text_width(text, small=True) for scale in (y, v) if scale for _, text in ticks(scale)), default=0.0)
     left, height = max(80.0, widest + 16), low + VIOLATION + 62
     title = f"{label}: {'objective' if optimum is None else 'error'}, feasible runs and violation against evaluations"
     drawing = Drawing(WIDTH, height, title, plot=(left, RIGHT))
     x = Scale(0.0, float(budget), left, RIGHT)
-    solved = optimum is not None and bool((_together(upper) <= 0).any())
+    solved = optimum is not None and bool((shown <= 0).any())
     _panel(
         drawing,
         x,
@@ -191,7 +192,7 @@ def convergence(label: str, budget: int, found: dict[int, Curves], optimum: floa
     drawing.text(left, strip - 12, "share of runs with a feasible point", small=True)
     for row, (series, curve) in enumerate(found.items()):
         _strip(drawing, x, strip + row * SHARE_ROW, series, curve)
-    feasible = bool((_together(lower) == 0).any())
+    feasible = bool((least == 0).any())
     _panel(
         drawing,
         x,
@@ -213,6 +214,15 @@ def errors(f: np.ndarray, optimum: float) -> np.ndarray:
 
 def _together(values: dict[int, np.ndarray]) -> np.ndarray:
     return np.concatenate([v.ravel() for v in values.values()]) if values else np.empty(0)
+
+
+def _shown(values: dict[int, np.ndarray]) -> np.ndarray:
+    """Return the values of quartiles that are drawn: medians that are finite, and shades where both ends are."""
+    found = [np.empty(0)]
+    for low, middle, high in values.values():
+        both = np.isfinite(low) & np.isfinite(high)
+        found += [middle[np.isfinite(middle)], low[both], high[both]]
+    return np.concatenate(found)
 
 
 def _panel(

@@ -40,6 +40,17 @@ MOST_TRIALS = 2000  # on one problem, for scores that compare every two of them
 REASONS = 5  # why runs failed: so many different messages are shown at the top
 
 
+def plain(value: float) -> str:
+    """Return a number as it is written by hand.
+
+    Examples
+    --------
+    >>> plain(1e-8), plain(100.0)
+    ('1e-8', '100')
+    """
+    return f"{value:g}".replace("e-0", "e-")
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two algorithms on one problem, by the rank-sum test on their runs."""
@@ -232,7 +243,7 @@ def _verdict(
     leader, best = names[first[0]], float(average.min())
     basis = (
         f"Ranked by the median run on each of {n} problem{'s' * (n > 1)}, feasible before infeasible, objectives "
-        f"within {LEVEL:g} of the best counted as equal: "
+        f"within {plain(LEVEL)} of the best counted as equal: "
         + ", ".join(f"{names[k]} {average[k]:.2f}" for k in np.argsort(average, kind="stable"))
         + f" (average rank, 1 is best of {len(names)})."
     )
@@ -254,14 +265,16 @@ def _verdict(
         headline = f"No clear winner: {leader} has the best average rank, {best:.2f}, but not significantly."
         apart = []
     elif not near:
-        headline = f"{leader} wins: it ranks better than each of the others, significantly ({p_equals(test.p)})."
+        headline = f"{leader} wins: it ranks significantly better than each of the others ({p_equals(test.p)})."
     elif apart:
         headline = (
-            f"{leader} has the best average rank, {best:.2f}: better than {_listed(apart)}, significantly, "
-            f"but not told apart from {_listed([name for name, _ in near])}."
+            f"{leader} has the best average rank, {best:.2f}: significantly better than {_listed(apart)}, "
+            f"but not than {_listed([name for name, _ in near])}."
         )
     else:
-        headline = f"{leader} has the best average rank, {best:.2f}, but is not told apart from any other by itself."
+        headline = (
+            f"{leader} has the best average rank, {best:.2f}, but is not significantly better than any single rival."
+        )
     details = [f"{names[j]} {p_equals(pairs.p[k, j])}" for j in np.argsort(average, kind="stable") if j != k]
     reasons.append(
         f"Nemenyi's comparison of all pairs at the level {ALPHA}: average ranks must lie "

@@ -17,7 +17,7 @@ from ..stats import magnitude
 from . import published
 from .drawing import DARK, RULES, Drawing, colour_variables, series_rules, svg
 from .figures import Figures, draw, errors
-from .findings import ALPHA, LEVEL, TARGETS, Findings, find, reasons_of
+from .findings import ALPHA, LEVEL, TARGETS, Findings, find, plain, reasons_of
 from .study import Study, StudyProblem
 from .tables import (
     DIGITS,
@@ -38,11 +38,11 @@ from .tables import (
 MEANS = (
     "Mean and, in brackets, standard deviation over all runs that did not fail, infeasible ones included, as the CEC "
     "tables print them; beneath, how many of the runs ended feasible. Bold: the best by feasibility rate, then mean "
-    f"violation, then mean objective, objectives within {LEVEL:g} of the best counted as equal."
+    f"violation, then mean objective, objectives within {plain(LEVEL)} of the best counted as equal."
 )
 MEDIANS = (
     "Objective of the median run, feasible runs before infeasible ones; beneath, where the optimum f* is known, its "
-    f"error f - f*. A median run that is not feasible has its violation instead. Bold: the least error, {LEVEL:g} "
+    f"error f - f*. A median run that is not feasible has its violation instead. Bold: the least error, {plain(LEVEL)} "
     "counted as equal. An error is negative where the tolerance of equalities allows a lower objective."
 )
 CURVES = (
@@ -378,8 +378,8 @@ def _comparisons(study: Study, findings: Findings, figures: Figures, found: dict
         side.append(
             shown_figure(
                 figures.differences,
-                "Average ranks by the median run, better to the left. A bar joins algorithms that Nemenyi's test does "
-                f"not tell apart at the level {ALPHA}.",
+                "Average ranks by the median run, better to the left. A bar joins algorithms whose ranks do not differ "
+                f"significantly, by Nemenyi's test at the level {ALPHA}.",
                 _fold("tests", "table", sortable(found["tests"]), sortable(found["pairs"])),
             )
         )
@@ -499,12 +499,13 @@ def _over_time(study: Study, findings: Findings, figures: Figures, found: dict[s
         )
     if figures.ecdf is not None:
         without = len(study.complete) - findings.ecdf_problems
-        left_out = f" {without} problems without any feasible run are left out." if without else ""
+        are = "problem without any feasible run is" if without == 1 else "problems without any feasible run are"
+        left_out = f" {without} {are} left out." if without else ""
         parts.append(
             shown_figure(
                 figures.ecdf,
                 f"Pairs of problem and target that were reached, of {findings.ecdf_problems} x {len(TARGETS)}. Targets "
-                f"lie {TARGETS[0]:g} to {TARGETS[-1]:g} above {_floor(findings)}.{left_out}",
+                f"lie {plain(TARGETS[0])} to {plain(TARGETS[-1])} above {_floor(findings)}.{left_out}",
                 _fold("ecdf", "table", sortable(found["ecdf"])),
             )
         )

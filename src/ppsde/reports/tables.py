@@ -210,11 +210,17 @@ def padded(value: float | None, digits: int = DIGITS) -> str:
 
     Examples
     --------
-    >>> padded(0.75), padded(-15.0), padded(61.0, 3), padded(30665.5), padded(1e-12, 3), padded(0.0), padded(None)
+    >>> padded(0.75), padded(-15.0), padded(61.0, 3), padded(30665.5), padded(1e-12, 3), padded(-0.0), padded(None)
     ('0.75000', '-15.000', '61.0', '30666', '1.00e-12', '0', '-')
+    >>> padded(1074.2, 3), padded(183902.4)
+    ('1074', '183902')
     """
-    if value is None or value == 0 or not math.isfinite(value):
+    if value == 0:
+        return "0"
+    if value is None or not math.isfinite(value):
         return short(value, digits)
+    if 10**digits <= abs(value) < 1e7:
+        return f"{value:.0f}"
     mantissa, e, exponent = f"{value:#.{digits}g}".partition("e")
     return mantissa.rstrip(".") + e + exponent
 
@@ -341,8 +347,7 @@ def error_table(study: Study, findings: Findings) -> str:
         lines.append(_line(cells))
     caption = (
         r"Error of the median run, $f - f^*$; a dash where it is not feasible. $f^*$ is the best objective known. "
-        f"Bold: the least, and those within ${LEVEL:g}$ of it. ".replace("1e-08", "10^{-8}")
-        + _tex_legend(findings)
+        rf"Bold: the least, and those within $10^{{{math.log10(LEVEL):.0f}}}$ of it. " + _tex_legend(findings)
     )
     return _paper(study, findings, lines, caption, "errors", "$f^*$")
 
@@ -355,7 +360,7 @@ def _paper(study: Study, findings: Findings, lines: list[str], caption: str, nam
         lines = [*lines, r"\midrule", _line(["Average rank", *[""] * len(more), *ranks])]
     if findings.wins and findings.reference is not None:
         counts = [_counts(findings, findings.reference, a) for a in study.algorithms]
-        lines = [*lines, _line([r"$+/\approx/-$", *[""] * len(more), *counts])]
+        lines = [*lines, _line([r"$+$/$\approx$/$-$", *[""] * len(more), *counts])]
     return _table("l" + "r" * (len(study.algorithms) + len(more)), head, lines, caption, name)
 
 
@@ -368,7 +373,8 @@ def _counts(findings: Findings, reference: str, name: str) -> str:
 
 
 def _tex_mark(findings: Findings, problem: str, name: str) -> str:
-    return {"+": "$^{+}$", "-": "$^{-}$", "=": r"$^{\approx}$", "": ""}[findings.mark(problem, name)]
+    """Return the mark beside a number; no superscript, which after a power of ten would be taken for its exponent."""
+    return {"+": "~$+$", "-": "~$-$", "=": r"~$\approx$", "": ""}[findings.mark(problem, name)]
 
 
 def _tex_legend(findings: Findings) -> str:
