@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ppsde import arrays
 from ppsde.arrays import (
     HUGE,
     ascending,
@@ -194,3 +195,17 @@ def test_jax_calls_lapack_with_one_matrix_at_a_time() -> None:
     jax = pytest.importorskip("jax")
     program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
     assert "scan" in program and "[2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
+
+
+def test_on_other_devices_jax_takes_a_stack_of_matrices_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax")
+    monkeypatch.setattr(arrays, "_platform", lambda: "gpu")
+    program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
+    assert "scan" not in program and "[3,2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
+
+
+def test_the_platform_is_that_of_the_device_in_use() -> None:
+    jax = pytest.importorskip("jax")
+    for device in (None, "cpu", jax.devices("cpu")[0]):
+        with jax.default_device(device):
+            assert arrays._platform() == "cpu"

@@ -165,14 +165,22 @@ def repeated_while(going: Callable[[Any], Array], step: Callable[[Any], Any], st
 def each_matrix(function: Callable[..., Array], *stacks: Array) -> Array:
     """The function of matrices, such as `linalg.solve`, applied to stacks (n, ...) of them.
 
-    NumPy takes stacks as they are. JAX computes one after another: on a CPU, two programs at a time that both call
-    LAPACK with a stack can wait for each other's threads for ever.
+    NumPy takes stacks as they are, and so does JAX on a GPU. On a CPU it computes one after another: two programs at a
+    time that both call LAPACK with a stack can wait for each other's threads for ever.
     """
-    if namespace(stacks[0]) is np:
+    if namespace(stacks[0]) is np or _platform() != "cpu":
         return function(*stacks)
     import jax
 
     return jax.lax.map(lambda matrices: function(*matrices), stacks)
+
+
+def _platform() -> str:
+    """The kind of device that JAX computes on, or compiles for, at the moment."""
+    import jax
+
+    device = jax.config.jax_default_device
+    return str(jax.default_backend() if device is None else getattr(device, "platform", device))
 
 
 def special_functions(xp: Any) -> Any:
