@@ -21,7 +21,9 @@ from ppsde.arrays import (
     once,
     one_of_each,
     order,
+    places,
     repeated_while,
+    seldom,
     when,
 )
 
@@ -177,6 +179,39 @@ def test_a_step_is_repeated_while_the_condition_holds(xp: Any) -> None:
     start = (xp.asarray(0), xp.asarray([1.0, 2.0]))
     count, row = repeated_while(lambda at: at[0] < 3, lambda at: (at[0] + 1, at[1] * 2), start)
     assert int(count) == 3 and row.tolist() == [8, 16]
+
+
+def test_where_a_run_needs_it_seldom_is_when(xp: Any) -> None:
+    old = Outer(Inner(xp.asarray(1), xp.asarray([1.0, 2.0, 3.0])), xp.asarray(0.5))
+    new = Outer(Inner(xp.asarray(2), xp.asarray([4.0, 5.0, 6.0])), xp.asarray(1.5))
+    for condition, expected in ((True, new), (False, old)):
+        found = seldom(xp.asarray(condition), lambda: new, old)
+        assert found.inner.row.tolist() == expected.inner.row.tolist() and found.value == expected.value
+        assert found.inner.count == expected.inner.count
+
+
+def test_a_batch_computes_seldom_only_where_a_run_needs_it() -> None:
+    jax = pytest.importorskip("jax")
+    calls: list[int] = []
+
+    def one(condition: Any, x: Any) -> Any:
+        def first() -> Any:
+            jax.debug.callback(lambda: calls.append(1))
+            return 2 * x
+
+        return seldom(condition, first, x)
+
+    program = jax.jit(jax.vmap(one))
+    for conditions, doubled in (([False, False], [1, 2]), ([False, True], [1, 4])):
+        calls.clear()
+        assert program(np.array(conditions), np.array([1, 2])).tolist() == doubled
+        jax.effects_barrier()
+        assert bool(calls) == any(conditions)
+
+
+def test_the_places_of_rows_are_where_sorting_would_find_them(xp: Any) -> None:
+    rows = xp.asarray(np.random.default_rng(1).permutation(50))
+    assert places(rows).tolist() == np.argsort(np.asarray(rows)).tolist()
 
 
 def test_each_run_of_a_batch_repeats_as_often_as_it_needs() -> None:
