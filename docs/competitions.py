@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from ppsde.published import competitions
-from ppsde.reports.competitions import beside_the_program
+from ppsde.reports.competitions import BESIDE, LOSSES, beside
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- written by docs/competitions.py, from here -->\n", "<!-- to here -->\n"
-FLAGSHIP = "pps-sqp"
 RUNS = 25
 WANTED = {"rde26": 20, "sass": 45, "colshade": 40}  # agreements that were hoped for
+WORDS = ("lost by", "verdict")  # columns of words, not of methods or numbers
 MISSING = """Not yet run:
 
 ```console
@@ -101,78 +100,59 @@ def cec2026(lines: list[str], tables: dict[str, list[Row]]) -> str:
     text += "Larger scores and smaller sums of places are better. Printed scores are those of the eight entries among\n"
     text += "themselves, so that only their order compares.\n\n"
     text += table([*head, "feasible runs", "seconds", "printed score"], rows)
-    text += _flagship_2026(problems)
-    if "rde26 beside its authors' program" in tables:
-        text += _rde26(tables["rde26 beside its authors' program"], problems)
+    text += _losses(tables)
+    for method, (whose, _) in BESIDE.items():
+        if f"{method} beside {whose}" in tables:
+            text += _beside(method, tables[f"{method} beside {whose}"], problems)
     return text
 
 
-def _flagship_2026(problems: list[Row]) -> str:
-    """Return the problems on which the flagship is not first by U-score, beside the method that is."""
-    by_problem: dict[str, list[Row]] = {}
-    for row in problems:
-        by_problem.setdefault(row["problem"], []).append(row)
-    rows, first = [], 0
-    for problem, cells in by_problem.items():
-        ours = next((row for row in cells if row["method"] == FLAGSHIP), None)
-        if ours is None:
-            return ""
-        best = max(cells, key=lambda row: float(row["U-score"]))
-        if float(ours["place"]) == 1.0:
-            first += 1
-            continue
-        lost = [kind for kind in ("accuracy", "speed") if float(ours[kind]) < float(best[kind])]
-        rows.append(
-            [
-                problem,
-                number(ours["place"]),
-                number(ours["median"]),
-                share(ours["feasible"]),
-                f"`{best['method']}`",
-                number(best["median"]),
-                share(best["feasible"]),
-                " and ".join(lost) or "neither",
-            ]
-        )
-    head = ["problem", "place", "median", "feasible", "first", "its median", "feasible", "behind it in"]
-    return (
-        f"\n### `{FLAGSHIP}`, problem by problem\n\n"
-        f"It is first by U-score on {first} of {len(by_problem)} problems. On the others, beside the method that is\n"
-        "first:\n\n" + table(head, rows)
-    )
+def _losses(tables: dict[str, list[Row]]) -> str:
+    """Return where the default is not first; the sentences above the tables count these problems."""
+    if not tables.get(LOSSES):
+        return ""
+    head = list(tables[LOSSES][0])
+    rows = [[_cell(key, value) for key, value in row.items()] for row in tables[LOSSES]]
+    return f"\n### {shown(LOSSES.split(',')[0])}{LOSSES[LOSSES.index(',') :]}\n\n" + table(head, rows)
 
 
-def _rde26(cells: list[Row], problems: list[Row]) -> str:
-    """Return RDE26 beside its authors' program, and how many cells other methods pass by the same test."""
+def _cell(key: str, value: str) -> str:
+    if key.endswith("feasible"):
+        return share(value)
+    return shown(value) if key == "first" else value if key in WORDS else number(value, 6)
+
+
+def _beside(method: str, cells: list[Row], problems: list[Row]) -> str:
+    """Return a method beside means of others, and how many cells other methods pass by the same test."""
+    whose, theirs = BESIDE[method]
     judged = [row for row in cells if row["verdict"] != "not judged"]
     count = sum(row["verdict"] == "equivalent" for row in judged)
     others: dict[str, int] = {}
     for row in problems:
-        if row["method"] != "rde26" and row["problem"] in competitions.RDE26:
-            verdict = beside_the_program(row["problem"], float(row["mean"]), float(row["std"]), RUNS)
+        if row["method"] != method and row["problem"] in theirs:
+            verdict = beside(method, row["problem"], float(row["mean"]), float(row["std"]), RUNS)
             others[row["method"]] = others.get(row["method"], 0) + (verdict == "equivalent")
     nearest = sorted(others.items(), key=lambda item: -item[1])[:4]
     said = ", ".join(f"`{name}` on {passed}" for name, passed in nearest)
-    head = ["problem", "mean", "deviation", "feasible", "program", "feasible", "verdict"]
     rows = [
         [
             row["problem"],
             *(number(row[key]) for key in ("mean", "std")),
             share(row["feasible"]),
-            number(row["program"]),
-            share(row["program feasible"]),
+            number(row["theirs"]),
+            "-" if row["their feasible"] == "nan" else share(row["their feasible"]),
             row["verdict"],
         ]
         for row in cells
     ]
-    met = "reached" if count >= WANTED["rde26"] else "not reached"
+    wanted = WANTED.get(method)
+    met = "" if wanted is None else f"; {wanted} were wanted: {'reached' if count >= wanted else 'not reached'}"
     return (
-        "\n### `rde26` beside its authors' program\n\n"
-        "The program, run again on the corrected problems, 25 runs. Two means are equivalent if two one-sided Welch\n"
-        "tests at the level 0.05 show that they differ by less than one standard deviation (ours: that of the program\n"
-        "was not stored, so it counts as equal), at least 1 % of the mean and 1e-8. "
-        f"{count} of {len(judged)} are; {WANTED['rde26']} were wanted: {met}.\n"
-        f"Of other methods, by the same test: {said or 'none were run'}.\n\n" + table(head, rows)
+        f"\n### `{method}` beside {whose}\n\n"
+        "Both from 25 runs on the corrected problems. Two means are equivalent if two one-sided Welch tests at the\n"
+        "level 0.05 show that they differ by less than one standard deviation (ours: theirs is unknown, so it counts\n"
+        f"as equal), at least 1 % of the mean and 1e-8. {count} of {len(judged)} are{met}.\n"
+        f"Of other methods, by the same test: {said or 'none were run'}.\n\n" + table(cells[0], rows)
     )
 
 
@@ -195,40 +175,11 @@ def cec2020rw(lines: list[str], tables: dict[str, list[Row]]) -> str:
     ]
     text = listed(lines) + "\nSmaller scores are better. The published entries take part with their results.\n\n"
     text += table([*head, "printed score"], rows)
-    text += _flagship_2020(tables["Every problem"])
+    text += _losses(tables)
     for method, entry in (("sass", "SASS"), ("colshade", "COLSHADE"), ("enmode", "EnMODE")):
         if f"{method} beside {entry}: medians" in tables:
             text += _medians(method, entry, tables[f"{method} beside {entry}: medians"])
     return text
-
-
-def _flagship_2020(problems: list[Row]) -> str:
-    """Return the problems that cost the flagship most of its score, beside the best on each."""
-    ours = {row["problem"]: row for row in problems if row["method"] == FLAGSHIP}
-    if not ours:
-        return ""
-    key = "share of the score"
-    total = sum(float(row[key]) for row in ours.values())
-    lost = sorted((row for row in ours.values() if float(row[key]) > 1e-4), key=lambda row: -float(row[key]))
-    rows = []
-    for row in lost:
-        cells = [other for other in problems if other["problem"] == row["problem"]]
-        best = min(cells, key=lambda other: float(other[key]))
-        rows.append(
-            [
-                row["problem"],
-                number(row[key], 3),
-                number(row["median"], 6),
-                share(row["feasible"]),
-                shown(best["method"]),
-                number(best["median"], 6),
-            ]
-        )
-    return (
-        f"\n### `{FLAGSHIP}`, problem by problem\n\n"
-        f"Its score is {total:.4f}; these {len(rows)} of {len(ours)} problems give it, each beside the best there:\n\n"
-        + table(["problem", "part of the score", "median", "feasible", "best", "its median"], rows)
-    )
 
 
 def _medians(method: str, entry: str, cells: list[Row]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ppsde import arrays
 from ppsde.arrays import (
     HUGE,
     ascending,
@@ -20,7 +21,9 @@ from ppsde.arrays import (
     once,
     one_of_each,
     order,
+    places,
     repeated_while,
+    seldom,
     when,
 )
 
@@ -178,6 +181,39 @@ def test_a_step_is_repeated_while_the_condition_holds(xp: Any) -> None:
     assert int(count) == 3 and row.tolist() == [8, 16]
 
 
+def test_where_a_run_needs_it_seldom_is_when(xp: Any) -> None:
+    old = Outer(Inner(xp.asarray(1), xp.asarray([1.0, 2.0, 3.0])), xp.asarray(0.5))
+    new = Outer(Inner(xp.asarray(2), xp.asarray([4.0, 5.0, 6.0])), xp.asarray(1.5))
+    for condition, expected in ((True, new), (False, old)):
+        found = seldom(xp.asarray(condition), lambda: new, old)
+        assert found.inner.row.tolist() == expected.inner.row.tolist() and found.value == expected.value
+        assert found.inner.count == expected.inner.count
+
+
+def test_a_batch_computes_seldom_only_where_a_run_needs_it() -> None:
+    jax = pytest.importorskip("jax")
+    calls: list[int] = []
+
+    def one(condition: Any, x: Any) -> Any:
+        def first() -> Any:
+            jax.debug.callback(lambda: calls.append(1))
+            return 2 * x
+
+        return seldom(condition, first, x)
+
+    program = jax.jit(jax.vmap(one))
+    for conditions, doubled in (([False, False], [1, 2]), ([False, True], [1, 4])):
+        calls.clear()
+        assert program(np.array(conditions), np.array([1, 2])).tolist() == doubled
+        jax.effects_barrier()
+        assert bool(calls) == any(conditions)
+
+
+def test_the_places_of_rows_are_where_sorting_would_find_them(xp: Any) -> None:
+    rows = xp.asarray(np.random.default_rng(1).permutation(50))
+    assert places(rows).tolist() == np.argsort(np.asarray(rows)).tolist()
+
+
 def test_each_run_of_a_batch_repeats_as_often_as_it_needs() -> None:
     jax = pytest.importorskip("jax")
     doubled = jax.jit(jax.vmap(lambda v: repeated_while(lambda w: w < 100, lambda w: 2 * w, v)))
@@ -194,3 +230,17 @@ def test_jax_calls_lapack_with_one_matrix_at_a_time() -> None:
     jax = pytest.importorskip("jax")
     program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
     assert "scan" in program and "[2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
+
+
+def test_on_other_devices_jax_takes_a_stack_of_matrices_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax")
+    monkeypatch.setattr(arrays, "_platform", lambda: "gpu")
+    program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
+    assert "scan" not in program and "[3,2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
+
+
+def test_the_platform_is_that_of_the_device_in_use() -> None:
+    jax = pytest.importorskip("jax")
+    for device in (None, "cpu", jax.devices("cpu")[0]):
+        with jax.default_device(device):
+            assert arrays._platform() == "cpu"

@@ -155,6 +155,7 @@ def test_a_call_on_a_gpu_takes_a_bounded_number_of_runs():
     small, large = (get("cec2017").problem("C01", d, instance=1) for d in (10, 100))
     assert compiled.width_of([small], aside=True) == compiled.SIDE_BY_SIDE
     assert compiled.width_of([small] * 28, aside=True) == 25
+    assert compiled.width_of([small], aside=True, most=25) == 25 and compiled.width_of([small] * 70, True, 25) == 10
     for count in (1, 28):
         held = compiled.width_of([large] * count, aside=True) * count * 8 * compiled.COPIES * 1000 * 108
         assert 0 < held <= compiled.LARGEST_BATCH

@@ -35,14 +35,15 @@ def test_cec2026_shows_the_field_the_losses_of_the_default_and_rde26(tmp_path: P
     levels = {"pps-sqp": 20.0, "rde26": 13.9, "jde": 50.0}
     text = written(tmp_path, "cec2026", "cec2017", {"C04": 30, "C19": 30}, levels)
     assert "| 1 | `rde26` | " in text and " | 192,754 |\n" in text
-    assert "It is first by U-score on 0 of 2 problems" in text and text.count(" | `rde26` | ") == 3
+    assert "- pps-sqp is first on 0 of 2 problems; it loses by " in text and text.count(" | `rde26` | ") == 3
+    assert "### `pps-sqp`, where it is not first\n" in text
     assert "of 1 are; 20 were wanted: not reached.\n" in text and "`jde` on 0" in text
 
 
 def test_cec2020rw_shows_the_field_the_losses_of_the_default_and_medians(tmp_path: Path) -> None:
     levels = {"pps-sqp": 2.0, "sass": 1000.0}
     text = written(tmp_path, "cec2020rw", "cec2020rw", {"RC08": 2, "RC31": 4}, levels)
-    assert "SASS (published)" in text and "`pps-sqp`, problem by problem" in text
+    assert "SASS (published)" in text and "`pps-sqp`, where it is not first" in text
     assert "Of 2, 0 agree and 0 are better. 45 were wanted: not reached." in text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import Field, field, fields, is_dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -63,6 +63,17 @@ def ascending(values: Array, axis: int = -1) -> Array:
     return namespace(values).lexsort((values,), axis=axis)
 
 
+def places(rows: Array) -> Array:
+    """The place of each of the rows 0 .. n - 1 in `rows` (n,), which has each of them once."""
+    xp = namespace(rows)
+    numbers = xp.arange(rows.shape[0])
+    if xp is np:
+        found = np.empty_like(numbers)
+        found[rows] = numbers
+        return found
+    return xp.zeros_like(numbers).at[rows].set(numbers, unique_indices=True)  # faster than sorting
+
+
 def smallest(values: Array) -> Array:
     """The smallest of the values (n,)."""
     return values[values.argmin()] if type(values) is _NDARRAY else values.min()  # a third of the time of NumPy's min
@@ -110,6 +121,17 @@ def when(condition: Array, first: Callable[[], Any], second: Any) -> Any:
     if type(condition) in _OF_NUMPY or namespace(condition) is np:  # nearly always the first
         return first() if condition else second
     return _select(condition, first(), second)
+
+
+def seldom(condition: Array, first: Callable[[], Any], second: Any) -> Any:
+    """As `when`, for what is long and seldom needed: a batch computes `first()` only if some run of it needs it."""
+    if namespace(condition) is np:
+        return first() if condition else second
+    import jax
+
+    count = jax.numpy.where(condition, 1, 0)
+    found = jax.lax.fori_loop(0, count, lambda k, _: tuple(_leaves(first())), tuple(_leaves(second)))
+    return _rebuilt(second, iter(found))
 
 
 def mended(wrong: Array, mend: Callable[[], Any], values: Any) -> Any:
@@ -168,14 +190,22 @@ def repeated_while(going: Callable[[Any], Array], step: Callable[[Any], Any], st
 def each_matrix(function: Callable[..., Array], *stacks: Array) -> Array:
     """The function of matrices, such as `linalg.solve`, applied to stacks (n, ...) of them.
 
-    NumPy takes stacks as they are. JAX computes one after another: on a CPU, two programs at a time that both call
-    LAPACK with a stack can wait for each other's threads for ever.
+    NumPy takes stacks as they are, and so does JAX on a GPU. On a CPU it computes one after another: two programs at a
+    time that both call LAPACK with a stack can wait for each other's threads for ever.
     """
-    if namespace(stacks[0]) is np:
+    if namespace(stacks[0]) is np or _platform() != "cpu":
         return function(*stacks)
     import jax
 
     return jax.lax.map(lambda matrices: function(*matrices), stacks)
+
+
+def _platform() -> str:
+    """The kind of device that JAX computes on, or compiles for, at the moment."""
+    import jax
+
+    device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return str(jax.default_backend() if device is None else getattr(device, "platform", device))
 
 
 def special_functions(xp: Any) -> Any:
@@ -188,14 +218,31 @@ def special_functions(xp: Any) -> Any:
 
 
 def _select(condition: Array, first: Any, second: Any) -> Any:
-    if first is None and second is None:
-        return None
-    if isinstance(first, tuple):
-        return tuple(_select(condition, a, b) for a, b in zip(first, second, strict=True))
-    if is_dataclass(first) and not isinstance(first, type):
-        names = [entry.name for entry in fields(first) if not is_setting(entry)]
-        return replace(first, **{n: _select(condition, getattr(first, n), getattr(second, n)) for n in names})
-    return namespace(condition).where(condition, first, second)
+    where = namespace(condition).where
+    return _rebuilt(second, (where(condition, a, b) for a, b in zip(_leaves(first), _leaves(second), strict=True)))
+
+
+def _leaves(tree: Any) -> Iterator[Array]:
+    """The arrays of a tuple or dataclass, which may hold others, or the array itself; settings are left out."""
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from _leaves(part)
+    elif is_dataclass(tree):
+        for entry in fields(tree):
+            if not is_setting(entry):
+                yield from _leaves(getattr(tree, entry.name))
+    elif tree is not None:
+        yield tree
+
+
+def _rebuilt(tree: Any, leaves: Iterator[Array]) -> Any:
+    """A tree like `tree` with other arrays."""
+    if isinstance(tree, tuple):
+        return tuple(_rebuilt(part, leaves) for part in tree)
+    if is_dataclass(tree) and not isinstance(tree, type):
+        names = [entry.name for entry in fields(tree) if not is_setting(entry)]
+        return replace(tree, **{name: _rebuilt(getattr(tree, name), leaves) for name in names})
+    return None if tree is None else next(leaves)
 
 
 def bits(array: Array) -> bytes:

@@ -31,6 +31,7 @@ def test_cec2026_has_the_field_in_order_beside_the_printed_scores_and_the_progra
     assert second[:2] == ["jde", 2] and second[-2:] == ["-", "-"]
     beside = {row[0]: row for row in found.tables["rde26"].rows}
     assert beside["C04"][4:6] == [13.9, 1.0] and beside["C19"][-1] == "not judged"
+    assert "default" not in found.tables and "ude-iii" not in found.tables
     assert "first by U-score: rde26; by accuracy and speed: rde26" in found.lines
     text = page(study, compared=found.section(), findings=findings)
     assert "The CEC 2026 competition on constrained problems, rerun" in text and "its authors&#x27; program" in text
@@ -47,13 +48,28 @@ def test_cec2020rw_has_our_methods_among_the_entries_and_medians_beside_theirs(t
     names = [row[0] for row in found.tables["field"].rows]
     assert len(names) == 10 and "SASS (published)" in names and names[-1] == "jde"
     medians = {str(row[0])[:4]: row for row in found.tables["sass"].rows}
-    assert medians["RC31"][4:] == [0.0, 0.0, "worse"] and "jde" not in found.tables
+    assert medians["RC31"][4:] == [0.0, 0.0, "worse"] and "jde" not in found.tables and "default" not in found.tables
     assert "feasible" in found.tables["field"].columns and found.section().count("<table") == 3
     shares = [row[-1] for row in found.tables["problems"].rows if row[1] == "jde"]
     (total,) = (row[2] for row in found.tables["field"].rows if row[0] == "jde")
     assert len(shares) == 2 and np.isclose(np.sum(shares), total)
     for _ in range(2):  # the second replaces the first
         write_own(tmp_path / "reproduce.csv", found.as_csv(), "csv")
+
+
+def test_the_losses_of_the_default_are_named_with_what_decides_them(tmp_path: Path) -> None:
+    study = a_study(tmp_path / "a.db", "cec2017", {"C04": 30, "C19": 30}, {"pps-sqp": 50.0, "ude-iii": 13.9})
+    found = rerun("cec2026", study, find(study))
+    losses = {row[0]: row for row in found.tables["default"].rows}
+    assert {row[-4] for row in losses.values()} == {"ude-iii"} and losses["C04"][1:4] == [2.0, 9.0, "accuracy"]
+    assert "pps-sqp is first on 0 of 2 problems; it loses by accuracy on 2" in found.lines
+    assert [row[0] for row in found.tables["ude-iii"].rows] == ["C04"]
+    study = a_study(tmp_path / "b.db", "cec2020rw", {"RC08": 2, "RC31": 4}, {"pps-sqp": 2.0})
+    found = rerun("cec2020rw", study, find(study))
+    costs = [row[1] for row in found.tables["default"].rows]
+    (total,) = (row[2] for row in found.tables["field"].rows if row[0] == "pps-sqp")
+    assert len(costs) == 2 and costs[0] >= costs[1] and np.isclose(sum(costs), total)
+    assert [(row[2], row[-1]) for row in found.tables["default"].rows] == [("accuracy", 1.0)] * 2
 
 
 def test_the_scores_of_the_entries_are_the_published_ones() -> None:

@@ -31,7 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, gather, namespace, when
+from ..arrays import Array, gather, namespace, seldom
 from ..checks import check_count, check_range
 from ..parts.indices import place
 from ..parts.memory import Memory, clipped_normal, truncated_normal
@@ -161,7 +161,7 @@ class CLSRDE:
         )
 
         # Step 4, after a round: the memory learns, both populations shrink.
-        return when(made.made >= size, lambda: self._ended(going, task), going)
+        return seldom(made.made >= size, lambda: self._ended(going, task), going)
 
     def _ended(self, state: State, task: Task) -> State:
         """The state after a round, with a new one begun."""

@@ -37,7 +37,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..algorithm import Ask, Coroutine, Task
-from ..arrays import Array, ascending, gather, namespace, when
+from ..arrays import Array, ascending, gather, namespace, seldom
 from ..checks import check_count, check_range
 from ..parts.archive import last_sent
 from ..parts.indices import best_index, place
@@ -271,7 +271,7 @@ class RDEx:
                 ordered=xp.where(written, ordered[row], state.ordering.ordered),
             ),
         )
-        return when(going.round.made >= size, lambda: self._ended(going, task), going)
+        return seldom(going.round.made >= size, lambda: self._ended(going, task), going)
 
     def _ended(self, state: State, task: Task) -> State:
         """The state after a round, with a new one begun."""

@@ -77,14 +77,18 @@ class Program:
         workers: int | None = None,
         tol: float = 0.0,
         target: float | None = None,
+        most: int | None = None,
     ) -> None:
-        """Compile the program; a CPU executes `workers` calls at a time, one per core if None."""
+        """Compile the program; a CPU executes `workers` calls at a time, one per core if None.
+
+        Elsewhere a call does at most `most` runs of each problem, and as many as pay if None.
+        """
         import jax
 
         self._device, self._problems, self._target = device, problems, target
         self.aside = goes_aside(device)
         self._workers = 1 if self.aside else workers or os.cpu_count() or 1
-        self.width = width_of(problems, self.aside)  # runs of one problem in a call, at most
+        self.width = width_of(problems, self.aside, most)  # runs of one problem in a call, at most
         with float64():
             values, counts = values_of(problems, algorithm), counts_of(problems)
         together = _side_by_side(values, self.width) if self.aside else None
@@ -243,14 +247,15 @@ def goes_aside(device: Any) -> bool:
     return bool(device.platform != "cpu")
 
 
-def width_of(problems: Sequence[Problem], aside: bool) -> int:
-    """Return the largest number of runs of a problem in one call, which bounds the memory."""
+def width_of(problems: Sequence[Problem], aside: bool, most: int | None = None) -> int:
+    """Return the largest number of runs of a problem in one call, no more than `most`; it bounds the memory."""
     if not aside:
         return IN_A_ROW
     d = problems[0].dimension
     per_run = 8 * COPIES * (10 * d) * (d + 8)  # about twice a population of 5 d points
-    most = LARGEST_BATCH // (per_run * len(problems))
-    return max(1, min(SIDE_BY_SIDE // len(problems), most))
+    room = LARGEST_BATCH // (per_run * len(problems))
+    side_by_side = SIDE_BY_SIDE // len(problems)
+    return max(1, min(side_by_side if most is None else min(most, side_by_side), room))
 
 
 def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.ndarray], runs: int) -> None:

@@ -30,7 +30,7 @@ from ..evaluation.values import error_text, shorter
 from ..problem import Problem
 from .code import code_in
 from .job import Job, canonical
-from .plan import Source, opened
+from .plan import LARGEST_BLOCK, Source, opened
 from .rows import Row, constraints_at, failed_row, packed, row_of
 
 
@@ -54,14 +54,13 @@ def _host_row(job: Job, number: int, problem: Problem, progress: Callable[[int],
 def compiled_program(job: Job, problems: Sequence[Problem]) -> Program:
     """Compile the program of a job, for all problems that jobs like it have.
 
-    On a GPU all of them are in every call, wanted or not: which way a device adds up depends on what is there.
+    On a GPU all of them are in every call, wanted or not: which way a device adds up depends on what is there. A call
+    does the runs of one job of each.
     """
     import jax
 
-    device = jax.devices(job.device)[0]
-    return Program(
-        job.algorithm(), [problem.searched for problem in problems], job.budget, job.record, device, workers=1
-    )
+    device, searched = jax.devices(job.device)[0], [problem.searched for problem in problems]
+    return Program(job.algorithm(), searched, job.budget, job.record, device, workers=1, most=LARGEST_BLOCK)
 
 
 def compiled_rows(

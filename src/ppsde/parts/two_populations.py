@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..arrays import Array, namespace, order
+from ..arrays import Array, namespace, order, places
 from ..population import Population, choose, forgotten, join
 from .archive import last_sent
 from .epsilon import violation_at
@@ -32,9 +32,8 @@ class FrontAndTop:
 
     def ranked(self, rule: Epsilon) -> Ranks:
         """The ranks of both populations under a rule."""
-        xp = namespace(self.front.f)
         front, top = ranking(rule, self.front), ranking(rule, self.top)
-        return Ranks(front, top, xp.argsort(front), xp.argsort(top), self.size)
+        return Ranks(front, top, places(front), places(top), self.size)
 
     def joined(self) -> Array:
         """The x of the front, then those of the top (2 n, d)."""
@@ -56,7 +55,7 @@ class FrontAndTop:
         """
         xp = namespace(self.front.f)
         n = self.front.size
-        stays = xp.argsort(ranking(rule, self.front)) < size
+        stays = places(ranking(rule, self.front)) < size
         both = join(self.top, accepted)
         return replace(
             self,

@@ -1,9 +1,10 @@
 """Published results of two competitions: the scores of CEC 2026, and the entries of CEC 2020 problem by problem.
 
 The CEC 2026 numbers are those of the organisers' comparison slides. `RDE26` was measured: its authors' program, run
-again on the corrected CEC2017 problems. The CEC 2020 numbers are computed from the 25 runs of each entry that the
-organisers made public with their ranking program; EnMODE's are those that it submitted last. Scores computed from them
-are the published ones to within 2e-4, except that FCHA has 0.8835 in place of 0.8755.
+again on the corrected CEC2017 problems. `UDE_III` is printed in the report of its successor, UDE-IV. The CEC 2020
+numbers are computed from the 25 runs of each entry that the organisers made public with their ranking program; EnMODE's
+are those that it submitted last. Scores computed from them are the published ones to within 2e-4, except that FCHA has
+0.8835 in place of 0.8755.
 """
 
 from __future__ import annotations
@@ -74,6 +75,30 @@ RDE26 = MappingProxyType(  # D = 30, 600,000 evaluations
         "C26": Rerun(0.82, 0.0),
         "C27": Rerun(35.5, 0.0),
         "C28": Rerun(-7.3, 0.0),
+    }
+)
+
+UDE_III = MappingProxyType(  # D = 30, 600,000 evaluations; the shares are printed for some problems only
+    {
+        "C01": Rerun(1.6e-28, math.nan),
+        "C03": Rerun(92.2, math.nan),
+        "C04": Rerun(6.5, math.nan),
+        "C05": Rerun(0.16, math.nan),
+        "C06": Rerun(0.0, math.nan),
+        "C07": Rerun(-673, math.nan),
+        "C12": Rerun(3.99, math.nan),
+        "C13": Rerun(0.48, math.nan),
+        "C14": Rerun(1.409, math.nan),
+        "C15": Rerun(2.356, math.nan),
+        "C16": Rerun(0.0, math.nan),
+        "C18": Rerun(36.55, math.nan),
+        "C20": Rerun(1.85, math.nan),
+        "C21": Rerun(9.28, math.nan),
+        "C22": Rerun(25.6, math.nan),
+        "C23": Rerun(1.450, math.nan),
+        "C24": Rerun(2.356, math.nan),
+        "C25": Rerun(0.25, math.nan),
+        "C27": Rerun(37.7, math.nan),
     }
 )
 

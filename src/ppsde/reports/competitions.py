@@ -4,8 +4,9 @@ cec2026    the CEC2017 problems at D = 30, by the U-score and by the score of ac
 cec2020rw  the 57 real-world problems by their official score, which depends on all who take part: the entries of the
            competition take part with their published results
 
-A mean agrees with the rerun of a program if it is equivalent within one standard deviation, as far as ours tells, at
-least 1 % and 1e-8. A median agrees with a published one if both are feasible and differ by at most 1 %, or if both are
+Of the default method a table says where it is not first, and by what it loses. A mean agrees with the rerun of a
+program, or with a printed mean, if it is equivalent within one standard deviation, as far as ours tells, at least 1 %
+and 1e-8. A median agrees with a published one if both are feasible and differ by at most 1 %, or if both are
 infeasible; else the feasible one, or the smaller, is better.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import published
+from ..algorithms import DEFAULT
 from ..display.markup import Markup, listed, tag
 from ..published import competitions
 from ..stats import Outcomes, ScoreTable, ThreeRuns, WeightedScores, weighted_scores
@@ -123,16 +125,57 @@ def _cec2026(study: Study, findings: Findings) -> Rerun:
         tables["field"] = ReportTable("The field", [*columns, "printed score", "printed places"], rows)
         quickest = speed.algorithms[int(np.argmax(speed.total))]
         lines.append(f"first by U-score: {rows[0][0]}; by accuracy and speed: {quickest}")
-    cells = _beside_the_program(study)
-    if cells:
-        judged = [row for row in cells if row[-1] != "not judged"]
-        agreeing = sum(row[-1] == "equivalent" for row in judged)
-        lines.append(f"rde26: {agreeing} of {len(judged)} judged means are equivalent to those of its authors' program")
-        columns = ["problem", "mean", "std", "feasible", "program", "program feasible", "verdict"]
-        tables["rde26"] = ReportTable("rde26 beside its authors' program", columns, cells)
+    for method, (whose, _) in BESIDE.items():
+        cells = _beside(study, method)
+        if cells:
+            judged = [row for row in cells if row[-1] != "not judged"]
+            agreeing = sum(row[-1] == "equivalent" for row in judged)
+            lines.append(f"{method}: {agreeing} of {len(judged)} judged means are equivalent to {whose}")
+            tables[method] = ReportTable(f"{method} beside {whose}", COLUMNS_BESIDE, cells)
     if u is not None and speed is not None:
+        if DEFAULT in u.algorithms:
+            tables["default"] = _losses_2026(study, u)
+            lines.append(_in_short(tables["default"], len(u.problems)))
         tables["problems"] = _by_problem(study, u, speed)
     return Rerun("cec2026", lines, tables)
+
+
+LOSSES = f"{DEFAULT}, where it is not first"
+
+
+def _losses_2026(study: Study, u: ScoreTable) -> ReportTable:
+    """Return the problems on which the default is not first by U-score, beside the method that is.
+
+    A trial that ends infeasible is behind all that are feasible, one that misses the target behind all that reach it,
+    and of those that reach it the faster one is ahead.
+    """
+    k = u.algorithms.index(DEFAULT)
+    rows: list[list[object]] = []
+    for i, problem in enumerate(u.problems):
+        if u.ranks[i, k] == 1:
+            continue
+        first = int(np.argmax(u.scores[i]))
+        name = u.algorithms[first]
+        ours, best = (study.outcomes[problem][each] for each in (DEFAULT, name))
+        reached = [int(u.parts["reached"][i, each]) for each in (k, first)]
+        shares = [float(each.feasible.mean()) for each in (ours, best)]
+        lost = "infeasible runs" if shares[0] < shares[1] else "accuracy" if reached[0] < reached[1] else "speed"
+        behind = float(u.scores[i, first] - u.scores[i, k])
+        medians = [_values(each)[0] for each in (ours, best)]
+        mine, its = ([m, s, r] for m, s, r in zip(medians, shares, reached, strict=True))
+        rows.append([problem, float(u.ranks[i, k]), behind, lost, *mine, name, *its])
+    columns = ["problem", "place", "points behind", "lost by", "median", "feasible", "reached the target"]
+    return ReportTable(LOSSES, [*columns, "first", "its median", "its feasible", "its reached"], rows)
+
+
+def _in_short(losses: ReportTable, problems: int) -> str:
+    """Return on how many problems the default is first, and by what it loses the others."""
+    at = losses.columns.index("lost by")
+    by = [str(row[at]) for row in losses.rows]
+    others = ", ".join(
+        f"by {each} on {by.count(each)}" for each in ("infeasible runs", "accuracy", "speed") if each in by
+    )
+    return f"{DEFAULT} is first on {problems - len(by)} of {problems} problems" + (f"; it loses {others}" if by else "")
 
 
 def _by_problem(study: Study, u: ScoreTable, speed: ScoreTable) -> ReportTable:
@@ -157,31 +200,38 @@ def _values(runs: Outcomes) -> list[float]:
     return [float(runs.f[run]), float(runs.violation[run]), mean, std, float(runs.feasible.mean())]
 
 
-def _beside_the_program(study: Study) -> list[list[object]]:
-    """Return the means of rde26 at D = 30 beside those of its program, a row per problem."""
+BESIDE = {  # means at D = 30 that are not printed with a deviation
+    "rde26": ("its authors' program", competitions.RDE26),
+    "ude-iii": ("means printed with its successor", competitions.UDE_III),
+}
+COLUMNS_BESIDE = ["problem", "mean", "std", "feasible", "theirs", "their feasible", "verdict"]
+
+
+def _beside(study: Study, method: str) -> list[list[object]]:
+    """Return the means of a method at D = 30 beside those of `BESIDE`, a row per problem."""
     rows: list[list[object]] = []
+    theirs = BESIDE[method][1]
     for problem in study.problems:
-        runs = study.outcomes[problem.label].get("rde26")
-        if runs is None or problem.dimension != RERUN_DIMENSION or problem.name not in competitions.RDE26:
+        runs = study.outcomes[problem.label].get(method)
+        if runs is None or problem.dimension != RERUN_DIMENSION or problem.name not in theirs:
             continue
         _, _, mean, std, share = _values(runs)
-        theirs = competitions.RDE26[problem.name]
-        verdict = beside_the_program(problem.name, mean, std, int((~runs.failed).sum()))
-        rows.append([problem.label, mean, std, share, theirs.mean, theirs.feasible, verdict])
+        verdict = beside(method, problem.name, mean, std, int((~runs.failed).sum()))
+        rows.append([problem.label, mean, std, share, *theirs[problem.name], verdict])
     return rows
 
 
-def beside_the_program(problem: str, mean: float, std: float, runs: int) -> str:
-    """Return whether a mean on a problem at D = 30 is equivalent to that of the program of RDE26, in a word.
+def beside(method: str, problem: str, mean: float, std: float, runs: int) -> str:
+    """Return whether a mean on a problem at D = 30 is equivalent to that of a method in `BESIDE`, in a word.
 
     Examples
     --------
-    >>> [beside_the_program(name, 13.6, 1.0, 25) for name in ("C04", "C12", "C19")]
+    >>> [beside("rde26", name, 13.6, 1.0, 25) for name in ("C04", "C12", "C19")]
     ['equivalent', 'different', 'not judged']
     """
     if published.UNJUDGED.get(problem) == "no feasible point exists":
         return "not judged"
-    test = compared(mean, std, runs, published.Cell(competitions.RDE26[problem].mean, std))
+    test = compared(mean, std, runs, published.Cell(BESIDE[method][1][problem].mean, std))
     return "undecided" if test is None else test.verdict
 
 
@@ -223,8 +273,38 @@ def _cec2020rw(study: Study) -> Rerun:
             columns = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
             tables[method] = ReportTable(f"{method} beside {entry}: medians", columns, medians)
     if problems:
+        if DEFAULT in scores.algorithms:
+            tables["default"] = _losses_2020(study, scores, name_of)
+            lines.append(_in_short(tables["default"], len(problems)))
         tables["problems"] = _real_world_problems(study, scores, name_of)
     return Rerun("cec2020rw", lines, tables)
+
+
+LEAST_SHARE = 1e-4  # of the score: what a problem below it costs is not looked at
+
+
+def _losses_2020(study: Study, scores: WeightedScores, name_of: dict[str, str]) -> ReportTable:
+    """Return the problems that cost the default some of its score, dearest first, beside the best there."""
+    k = scores.algorithms.index(DEFAULT)
+    rows: list[list[object]] = []
+    for i in np.argsort(-scores.shares[:, k], kind="stable"):
+        problem, cost = scores.problems[i], float(scores.shares[i, k])
+        if cost <= LEAST_SHARE:
+            break
+        first = int(np.argmin(scores.shares[i]))
+        name = scores.algorithms[first]
+        runs = study.outcomes[problem]
+        if name in runs:
+            values = _values(runs[name])
+            median, share = values[0], values[-1]
+        else:
+            entry = competitions.cec2020rw()[name_of[problem], name.removesuffix(" (published)")]
+            median, share = entry.median[0], entry.feasible
+        ours = _values(runs[DEFAULT])
+        lost = "infeasible runs" if ours[-1] < share else "accuracy"
+        rows.append([problem, cost, lost, ours[0], ours[-1], name, median, share])
+    columns = ["problem", "share of the score", "lost by", "median", "feasible", "first", "its median", "its feasible"]
+    return ReportTable(LOSSES, columns, rows)
 
 
 def _real_world_problems(study: Study, scores: WeightedScores, name_of: dict[str, str]) -> ReportTable:
