@@ -23,9 +23,12 @@ from ppsde.algorithms.pps_sqp import (
     KINDS,
     LEAST_TRUST,
     LOCAL,
+    MEMBER,
     NARROW,
     NEAR,
+    NEW,
     PPSSQP,
+    PUSH,
     Purse,
     State,
     pulled,
@@ -33,7 +36,7 @@ from ppsde.algorithms.pps_sqp import (
 from ppsde.arrays import bits
 from ppsde.engines.ending import CONVERGED
 from ppsde.parts.push_pull import Stage
-from ppsde.parts.sqp import LocalSearch
+from ppsde.parts.sqp import FIRST_PENALTY, FIRST_RADIUS, LocalSearch
 from ppsde.population import TOLERANCE, Population, choose, evaluated, forgotten
 from ppsde.streams import NumpyStream, Tape
 from ppsde.suites import get
@@ -369,11 +372,42 @@ def test_the_best_point_is_improved_before_points_near_it_if_no_search_has_ended
     state = end_of(settings.start(TASK, NumpyStream(1)))
     later = replace(state, turn=np.int64(KINDS.index(NEAR)), purse=replace(state.purse, spent=np.array([4000, 500, 0])))
     u = np.linspace(0.2, 0.8, 3 + 2 * d)
-    kind, _, made, radius = settings._next_start(later, TASK, u)
+    kind, _, made, radius, _ = settings._next_start(later, TASK, u)
     assert kind == NEAR and (made == later.best.x[0]).all() and radius == NARROW
     ended = later.visits.add(later.best.x[0], later.best.x[0], np.False_, TASK)
-    kind, _, made, radius = settings._next_start(replace(later, visits=ended), TASK, u)
+    kind, _, made, *_ = settings._next_start(replace(later, visits=ended), TASK, u)
     assert kind == NEAR and (made != later.best.x[0]).any()
+
+
+def test_a_best_point_of_another_search_comes_before_all_turns_but_once() -> None:
+    settings, u = PPSSQP(), np.linspace(0.2, 0.8, 7)
+    state = end_of(settings.start(TASK, NumpyStream(1)))
+    state = replace(state, turn=np.int64(KINDS.index(NEW)), purse=replace(state.purse, spent=np.array([4000, 500, 0])))
+    kind, _, made, *_ = settings._next_start(state, TASK, u)
+    assert kind == NEAR and (made == state.best.x[0]).all()
+    begun = state.visits.add(state.best.x[0], state.best.x[0] + 1.0, np.True_, TASK)
+    assert settings._next_start(replace(state, visits=begun), TASK, u)[0] == NEW, "one that began there was given up"
+    early = replace(state, purse=replace(state.purse, spent=np.array([50, 20, 0])))
+    assert settings._next_start(early, TASK, u)[0] == MEMBER
+
+
+def test_new_points_and_every_second_member_are_begun_at_with_care() -> None:
+    settings, u = PPSSQP(), np.linspace(0.2, 0.8, 7)
+    state = end_of(settings.start(TASK, NumpyStream(1)))
+    known = state.visits.add(state.best.x[0], state.best.x[0], np.False_, TASK)
+
+    def begun(turn: int, spent: int) -> tuple[int, float, float]:
+        at = replace(
+            state, turn=np.int64(turn), visits=known, purse=replace(state.purse, spent=np.array([spent, 0, 0]))
+        )
+        kind, _, _, radius, penalty = settings._next_start(at, TASK, u)
+        return int(kind), float(radius), float(penalty)
+
+    bold, careful = (FIRST_RADIUS, FIRST_PENALTY), (0.1, 100.0)
+    assert [begun(turn, 4000)[1:] for turn in range(8) if KINDS[turn] == MEMBER] == [bold, careful]
+    assert [begun(turn, 4000)[1:] for turn in range(8) if KINDS[turn] == NEW] == [careful, careful]
+    assert begun(3, 4000) == (PUSH, *bold)
+    assert {begun(turn, 100) for turn in range(8)} == {(MEMBER, *bold)}, "not among the first 100 D evaluations"
 
 
 # Both namespaces
@@ -483,7 +517,8 @@ def test_a_run_on_the_tension_spring_ends_by_itself(seed: int) -> None:
 
 def test_a_run_whose_tol_is_zero_spends_its_budget() -> None:
     result = ppsde.minimize(sphere, [(-5, 5)] * 2, method=METHOD, max_evaluations=700, rng=1, tol=0)
-    assert result.nfev == 700 and result.history["agreeing"][-1] >= 4
+    assert result.nfev == 700
+    assert ppsde.minimize(sphere, [(-5, 5)] * 2, method=METHOD, max_evaluations=700, rng=1).status == CONVERGED
 
 
 # Workers
