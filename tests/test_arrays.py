@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ppsde.arrays import (
     bits,
     each_matrix,
     gather,
+    has_kernels,
     mended,
     namespace,
     once,
@@ -24,6 +26,7 @@ from ppsde.arrays import (
     places,
     repeated_while,
     seldom,
+    traced_for,
     when,
 )
 
@@ -171,6 +174,23 @@ def test_a_traced_program_holds_a_barrier_where_something_is_to_be_computed_once
     jax = pytest.importorskip("jax")
     program = str(jax.make_jaxpr(jax.vmap(lambda v: once(v + 1.0, v * 2.0)))(jax.numpy.arange(2.0)))
     assert "optimization_barrier" in program
+
+
+def test_a_traced_array_knows_the_device_of_its_program() -> None:
+    jax = pytest.importorskip("jax")
+    seen = []
+    cpu = jax.devices("cpu")[0]
+    for device in (cpu, "cpu"):
+        with jax.default_device(device):
+            jax.make_jaxpr(lambda v: (seen.append(traced_for(v)), v)[1])(1.0)
+    assert seen == [cpu, cpu]
+    assert traced_for(np.zeros(2)) is None and traced_for(jax.numpy.zeros(2)) is None
+
+
+def test_kernels_run_on_newer_gpus_of_one_maker() -> None:
+    devices = [SimpleNamespace(compute_capability=one) for one in ("9.0", "12.0", "8.0", "7.5", "gfx90a")]
+    assert [has_kernels(device) for device in devices] == [True, True, True, False, False]
+    assert not has_kernels(SimpleNamespace(platform="cpu")) and not has_kernels(None)
 
 
 def test_a_step_is_repeated_while_the_condition_holds(xp: Any) -> None:
