@@ -254,7 +254,7 @@ def test_jax_calls_lapack_with_one_matrix_at_a_time() -> None:
 
 def test_on_other_devices_jax_takes_a_stack_of_matrices_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     jax = pytest.importorskip("jax")
-    monkeypatch.setattr(arrays, "_platform", lambda: "gpu")
+    monkeypatch.setattr(arrays, "_device", lambda: SimpleNamespace(platform="gpu"))
     program = str(jax.make_jaxpr(lambda stack: each_matrix(jax.numpy.linalg.cholesky, stack))(np.ones((3, 2, 2))))
     assert "scan" not in program and "[3,2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
 
@@ -263,4 +263,4 @@ def test_the_platform_is_that_of_the_device_in_use() -> None:
     jax = pytest.importorskip("jax")
     for device in (None, "cpu", jax.devices("cpu")[0]):
         with jax.default_device(device):
-            assert arrays._platform() == "cpu"
+            assert arrays._device().platform == "cpu"
