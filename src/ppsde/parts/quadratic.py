@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, at_least, at_most, has_kernels, namespace, repeated_while, traced_for, when
+from ..arrays import Array, at_least, at_most, has_kernels, namespace, repeated_while, smallest, traced_for, when
 
 ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
@@ -172,6 +172,9 @@ def longest(values: Array, steps: Array) -> Array:
     """The longest part, at most all, of the steps that leaves positive values positive."""
     xp = namespace(values)
     falls = steps < 0.0
+    if xp is np:  # half the time of selecting and `min`
+        parts = values[falls] / -steps[falls]
+        return min(1.0, smallest(parts)) if len(parts) else 1.0
     return xp.where(falls, values / xp.where(falls, -steps, 1.0), 1.0).min(initial=1.0)
 
 
