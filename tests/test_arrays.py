@@ -17,7 +17,6 @@ from ppsde.arrays import (
     bits,
     each_matrix,
     gather,
-    has_kernels,
     mended,
     namespace,
     once,
@@ -26,7 +25,6 @@ from ppsde.arrays import (
     places,
     repeated_while,
     seldom,
-    traced_for,
     when,
 )
 
@@ -176,23 +174,6 @@ def test_a_traced_program_holds_a_barrier_where_something_is_to_be_computed_once
     assert "optimization_barrier" in program
 
 
-def test_a_traced_array_knows_the_device_of_its_program() -> None:
-    jax = pytest.importorskip("jax")
-    seen = []
-    cpu = jax.devices("cpu")[0]
-    for device in (cpu, "cpu"):
-        with jax.default_device(device):
-            jax.make_jaxpr(lambda v: (seen.append(traced_for(v)), v)[1])(1.0)
-    assert seen == [cpu, cpu]
-    assert traced_for(np.zeros(2)) is None and traced_for(jax.numpy.zeros(2)) is None
-
-
-def test_kernels_run_on_newer_gpus_of_one_maker() -> None:
-    devices = [SimpleNamespace(compute_capability=one) for one in ("9.0", "12.0", "8.0", "7.5", "gfx90a")]
-    assert [has_kernels(device) for device in devices] == [True, True, True, False, False]
-    assert not has_kernels(SimpleNamespace(platform="cpu")) and not has_kernels(None)
-
-
 def test_a_step_is_repeated_while_the_condition_holds(xp: Any) -> None:
     assert int(repeated_while(lambda v: v < 100, lambda v: 2 * v, xp.asarray(3))) == 192
     assert int(repeated_while(lambda v: v < 100, lambda v: 2 * v, xp.asarray(100))) == 100, "not once"
@@ -259,7 +240,7 @@ def test_on_other_devices_jax_takes_a_stack_of_matrices_as_it_is(monkeypatch: py
     assert "scan" not in program and "[3,2,2] = cholesky" in program.replace("f32", "").replace("f64", "")
 
 
-def test_the_platform_is_that_of_the_device_in_use() -> None:
+def test_the_device_is_that_in_use() -> None:
     jax = pytest.importorskip("jax")
     for device in (None, "cpu", jax.devices("cpu")[0]):
         with jax.default_device(device):

@@ -53,25 +53,6 @@ def is_traced(array: Array) -> bool:
     return namespace(array) is not np and isinstance(array, sys.modules["jax"].core.Tracer)
 
 
-def traced_for(array: Array) -> Any:
-    """The device for which JAX traces a program of `array`, the default one; None where nothing is traced."""
-    return _device() if is_traced(array) else None
-
-
-def _device() -> Any:
-    """The device that JAX computes on, or compiles for, at the moment."""
-    import jax
-
-    device = getattr(jax.config, "jax_default_device", None) or jax.devices()[0]
-    return jax.devices(device)[0] if isinstance(device, str) else device
-
-
-def has_kernels(device: Any) -> bool:
-    """Whether kernels in the language of JAX run on a device: on a GPU of NVIDIA not older than Ampere (2020)."""
-    capability = str(getattr(device, "compute_capability", ""))
-    return capability.replace(".", "").isdigit() and float(capability) >= 8.0
-
-
 def order(first: Array, second: Array) -> Array:
     """The rows that sort by `first`, ties by `second`, further ties by position."""
     return namespace(first).lexsort((second, first))
@@ -217,6 +198,14 @@ def each_matrix(function: Callable[..., Array], *stacks: Array) -> Array:
     import jax
 
     return jax.lax.map(lambda matrices: function(*matrices), stacks)
+
+
+def _device() -> Any:
+    """The device that JAX computes on, or compiles for, at the moment."""
+    import jax
+
+    device = getattr(jax.config, "jax_default_device", None) or jax.devices()[0]
+    return jax.devices(device)[0] if isinstance(device, str) else device
 
 
 def special_functions(xp: Any) -> Any:

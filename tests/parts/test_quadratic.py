@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -233,52 +233,6 @@ def test_numpy_and_jax_solve_alike() -> None:
                     close(found, expected)
                 for found, expected in zip(solve(columns, False), p.solve(False), strict=True):
                     close(found, expected, 1e-14)
-
-
-# The kernel for a GPU, beside the host: interpreted, and translated for a GPU that need not be there
-
-KERNELS = [(1, 0), (6, 5), (18, 3)]
-
-
-def columns_of(programs: list[ElasticProgram]) -> tuple[np.ndarray, ...]:
-    return tuple(np.stack([getattr(p, field.name) for p in programs]) for field in fields(ElasticProgram))
-
-
-def programs_of(n: int, m: int) -> list[ElasticProgram]:
-    """Random programs, one with opposite rows, one ill-conditioned, one with a tiny box, one not positive definite."""
-    rng = np.random.default_rng(n)
-    found = [random_program(rng, n, m) for _ in range(8)]
-    found[0].A[m // 2 :] = -found[0].A[: m - m // 2]
-    spread = 10.0 ** rng.uniform(-4, 1, n)
-    found[1] = replace(found[1], B=spread[:, None] * found[1].B * spread)
-    found[2] = replace(found[2], lower=np.full(n, -1e-12), upper=np.full(n, 1e-12))
-    found[3] = replace(found[3], B=-1e9 * np.eye(n))
-    return found
-
-
-@pytest.mark.parametrize(("n", "m"), KERNELS)
-def test_a_kernel_finds_the_solutions_of_the_host(n: int, m: int) -> None:
-    jax = pytest.importorskip("jax")
-    kernel = pytest.importorskip("ppsde.parts.quadratic_kernel")
-    programs = programs_of(n, m)
-    with jax.enable_x64(True):
-        solve = jax.vmap(lambda needed, *p: kernel.solved(ElasticProgram(*p), needed, interpret=True))
-        found = [np.asarray(part) for part in jax.jit(solve)(np.arange(8) != 7, *columns_of(programs))]
-    for k, p in enumerate(programs):
-        d, multipliers = p.solve(k != 7)
-        close(found[0][k], d, 1e-8)
-        close(found[1][k], multipliers, 1e-8 * p.penalty)
-    assert (found[0][3] == 0.5 * (programs[3].lower + programs[3].upper)).all(), "no round is sound"
-
-
-@pytest.mark.parametrize(("n", "m"), [*KERNELS, (64, 64)])
-def test_a_kernel_is_made_of_operations_that_its_compiler_has(n: int, m: int) -> None:
-    jax = pytest.importorskip("jax")
-    kernel = pytest.importorskip("ppsde.parts.quadratic_kernel")
-    with jax.enable_x64(True):
-        solve = jax.jit(jax.vmap(lambda *p: kernel.solved(ElasticProgram(*p), True)))
-        traced = solve.trace(*columns_of([random_program(np.random.default_rng(0), n, m)] * 3))
-        assert "triton" in traced.lower(lowering_platforms=("cuda",)).as_text()
 
 
 # Numbers of all sizes

@@ -12,13 +12,12 @@ there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, at_least, at_most, has_kernels, namespace, repeated_while, smallest, traced_for, when
+from ..arrays import Array, at_least, at_most, namespace, repeated_while, smallest, when
 
 ROUNDS = 25  # at most; a dozen is usual
 GAP = 1e-12  # mean of the products y z at which the program counts as solved
@@ -26,7 +25,6 @@ ROUNDING = 1e-19  # what rounding leaves of these products, as a share of the pe
 RESIDUAL = 1e-6  # of stationarity, for the same; rounding in large weights leaves about 1e-8
 SMALL = 1e-9  # mean of the products from which on a round that halves nothing shows that rounding allows no more
 SHARE = 0.995  # of the way to the nearest zero that a round may go
-LARGEST_IN_KERNEL = 64  # variables or constraints; more do not fit into the registers of a GPU
 RIDGE = 1e-13  # relative size of the diagonal that keeps the equations regular
 
 
@@ -63,15 +61,6 @@ class ElasticProgram:
         >>> print(abs(d.round(6)), multipliers.round(6))
         [1. 0.] [1.]
         """
-        if has_kernels(traced_for(self.c)) and max(self.A.shape) <= LARGEST_IN_KERNEL:
-            with suppress(ImportError):  # older versions of JAX have no such kernels
-                from .quadratic_kernel import solved
-
-                return solved(self, needed)
-        return self.by_rounds(needed)
-
-    def by_rounds(self, needed: Array | bool) -> tuple[Array, Array]:
-        """The same, by the rounds of the method in the namespace of the fields."""
         xp = namespace(self.c)
         d = 0.5 * (self.lower + self.upper)
         left = self.A @ d + self.b
@@ -79,8 +68,8 @@ class ElasticProgram:
         half = xp.zeros_like(self.b) + 0.5 * self.penalty
         box = xp.zeros_like(d) + xp.maximum(1.0, 0.5 * self.penalty)
         # y: the slacks, the room that each constraint leaves, the distances to the box; z: their multipliers.
-        y = self._joined(slack, slack - left, d - self.lower, self.upper - d)
-        z = self._joined(half, half, box, box)
+        y = xp.concatenate([slack, slack - left, d - self.lower, self.upper - d])
+        z = xp.concatenate([half, half, box, box])
         size = 1.0 + xp.abs(self.c).max()
         narrow, flat = GAP * size + ROUNDING * self.penalty, RESIDUAL * at_least(size, 0.2 * self.penalty)
 
@@ -104,15 +93,18 @@ class ElasticProgram:
 
     def _errors(self, y: Array, z: Array, residual: Array) -> tuple[Array, Array]:
         """The mean of the products y z, and the largest part of the residual."""
-        return self._inner(y, z) / self._count(), namespace(residual).abs(residual).max()
+        return (y @ z) / y.shape[0], namespace(residual).abs(residual).max()
 
     def _round(self, at: tuple[Any, ...]) -> tuple[Any, ...]:
+        xp = namespace(self.c)
         d, y, z, residual, errors, _, rounds = at
         slack, room, down, up = self._parts(y)
         of_slack, of_room, of_down, of_up = self._parts(z)
         stiffness = room + of_room * slack / of_slack
         weight = of_room / stiffness
-        solve = self._solver(weight, of_down / down + of_up / up)
+        K = self.B + (self.A.T * weight) @ self.A
+        K = K + xp.diag(of_down / down + of_up / up + RIDGE * (1.0 + xp.abs(xp.diagonal(K))))
+        solve = solver(K)
 
         def direction(products: Array) -> tuple[Array, Array, Array]:
             """The step in d, y and z by which Newton's method takes so much off the products y z."""
@@ -124,18 +116,18 @@ class ElasticProgram:
             widening = (slack * change - p_slack) / of_slack
             return (
                 step,
-                self._joined(widening, widening - along, step, -step),
-                self._joined(-change, change, (-p_down - of_down * step) / down, (-p_up + of_up * step) / up),
+                xp.concatenate([widening, widening - along, step, -step]),
+                xp.concatenate([-change, change, (-p_down - of_down * step) / down, (-p_up + of_up * step) / up]),
             )
 
-        products, gap = y * z, self._inner(y, z)
+        products, gap = y * z, y @ z
         _, dy, dz = direction(products)
         part = at_most(longest(y, dy), longest(z, dz))
-        predicted = self._inner(y + part * dy, z + part * dz)
-        centre = (predicted / gap) ** 3 * gap / self._count()
+        predicted = (y + part * dy) @ (z + part * dz)
+        centre = (predicted / gap) ** 3 * gap / y.shape[0]
         step, dy, dz = direction(products + dy * dz - centre)
         part = SHARE * at_most(longest(y, dy), longest(z, dz))
-        sound = self._inner(dz, dz) < np.inf  # each part of the step is in dz
+        sound = dz @ dz < np.inf  # each part of the step is in dz
 
         def moved(values: Array, change: Array) -> Array:
             return values + when(sound, lambda: part * change, 0.0)
@@ -144,28 +136,10 @@ class ElasticProgram:
         residual = self._residual(d, z)
         return d, y, z, residual, self._errors(y, z, residual), errors, when(sound, lambda: rounds + 1, ROUNDS)
 
-    # The operations that a kernel of a GPU does otherwise
-
     def _parts(self, values: Array) -> tuple[Array, Array, Array, Array]:
         """The parts of y, of z or of their changes: slacks (m,), room (m,), distances to both bounds (n,)."""
         m, n = self.A.shape
         return values[:m], values[m : 2 * m], values[2 * m : 2 * m + n], values[2 * m + n :]
-
-    def _joined(self, *parts: Array) -> Array:
-        return namespace(parts[0]).concatenate(parts)
-
-    def _inner(self, first: Array, second: Array) -> Array:
-        return first @ second
-
-    def _count(self) -> int:
-        """The number of products y z."""
-        return 2 * sum(self.A.shape)
-
-    def _solver(self, weight: Array, diagonal: Array) -> Callable[[Array], Array]:
-        """The function that solves K x = b for b, where K is B and A' `weight` A and the diagonal, with its ridge."""
-        K = self.B + (self.A.T * weight) @ self.A
-        xp = namespace(K)
-        return solver(K + xp.diag(diagonal + RIDGE * (1.0 + xp.abs(xp.diagonal(K)))))
 
 
 def longest(values: Array, steps: Array) -> Array:
