@@ -9,20 +9,11 @@ from ppsde.suites import get
 
 SEEDS = range(10)
 METHODS = (DEFAULT, "pps-de")
+BELOW = np.nextafter(1e-8, 0.0)
 
 
 def solved(result):
-    return result.feasible and result.fun < 1e-8
-
-
-def stop_when(solved):
-    """A callback that ends a run as soon as it is solved, and it would stay so: the best never worsens."""
-
-    def callback(intermediate_result):
-        if solved(intermediate_result):
-            raise StopIteration
-
-    return callback
+    return result.feasible and result.fun <= BELOW
 
 
 @pytest.mark.parametrize("instance", ["official", 1])
@@ -35,7 +26,7 @@ def test_pps_de_solves_a_suite_problem_to_1e_8_feasibly_in_nine_of_ten_seeds(nam
     results = []
     for seed in SEEDS:
         common = {"method": "pps-de", "max_evaluations": 200_000, "rng": seed}
-        results.append(ppsde.minimize(problem, **common, callback=stop_when(solved)))
+        results.append(ppsde.minimize(problem, **common, target=BELOW))  # the run ends where it is solved
         if sum(map(solved, results)) == 9:
             return  # whatever the tenth does
     pytest.fail(str([(result.fun, result.violation) for result in results]))
@@ -50,11 +41,9 @@ def two_equalities(x):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_better_of_two_feasible_branches_is_found(seed, method):
-    def found(result):
-        return result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
-
-    common = {"method": method, "vectorized": True, "callback": stop_when(found)}
-    assert found(ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, rng=seed, **common))
+    common = {"method": method, "vectorized": True, "target": 1.0672 + 1e-3}
+    result = ppsde.minimize(two_equalities, [(-5.0, 5.0)] * 3, rng=seed, **common)
+    assert result.feasible and result.fun == pytest.approx(1.0672, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -62,9 +51,7 @@ def test_the_better_of_two_feasible_branches_is_found(seed, method):
 def test_a_textbook_design_is_solved(name, method):
     problem = get("engineering").problem(name)
 
-    def good(result):
-        return result.feasible and result.fun <= problem.optimum.value * (1 + 1e-4)
-
-    common = {"method": method, "max_evaluations": 60_000, "callback": stop_when(good)}
+    good = problem.optimum.value * (1 + 1e-4)
+    common = {"method": method, "max_evaluations": 60_000, "target": good}
     results = [ppsde.minimize(problem, rng=k, **common) for k in range(3)]
-    assert all(map(good, results)), [result.fun for result in results]
+    assert all(result.feasible and result.fun <= good for result in results), [result.fun for result in results]

@@ -85,6 +85,7 @@ class Strand:
     run: Run
     given: np.ndarray = field(init=False)
     answers: dict[int, Row] = field(init=False)  # by row
+    at_once: FGH | None = field(init=False)  # the answers to all rows, where these came together
     waited: int = 0
     looked_ahead: bool = False
     ahead: list[np.ndarray] = field(default_factory=list)  # points that may be wanted next and are not given out yet
@@ -96,7 +97,7 @@ class Strand:
     def next_request(self) -> None:
         """Forget the answers: the run wants other points, or none."""
         self.given = np.zeros(0 if self.run.wanted is None else len(self.run.wanted), bool)
-        self.answers, self.waited = {}, 0
+        self.answers, self.at_once, self.waited = {}, None, 0
         self.looked_ahead, self.ahead = False, []
 
     def look_ahead(self, best: Population | None) -> None:
@@ -141,7 +142,7 @@ class Strand:
     @property
     def complete(self) -> bool:
         """Whether the current request is answered."""
-        return not self.over and len(self.answers) == len(self.given)
+        return not self.over and (self.at_once is not None or len(self.answers) == len(self.given))
 
     @property
     def waits(self) -> bool:
@@ -150,10 +151,13 @@ class Strand:
 
     def open_rows(self) -> list[int]:
         """Return the rows of the request without an answer."""
-        return [row for row in range(len(self.given)) if row not in self.answers]
+        rows = range(len(self.given))
+        return [row for row in rows if row not in self.answers] if self.answers else list(rows)
 
     def values(self, counts: tuple[int, int]) -> FGH:
         """Return f (n,), g (n, p) and h (n, q) of the request, NaN without an answer; p and q are at least `counts`."""
+        if self.at_once is not None:
+            return self.at_once
         return _together([self.answers.get(row, NO_VALUES) for row in range(len(self.given))], counts)
 
 
@@ -416,8 +420,8 @@ class Searches:
         strand = self._strands[0]
         if strand.run.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        rows = self._rows_together(strand)
-        points = evaluated(strand.run.wanted[rows], f, g, h, self.tolerance)
+        rows, x = self._rows_together(strand), strand.run.wanted
+        points = evaluated(x if len(rows) == len(x) else x[rows], f, g, h, self.tolerance)
         if self._out:
             self._out = {number: at for number, at in self._out.items() if at[0] is not strand or at[1] == EARLY}
         self.requests += 1
@@ -425,7 +429,10 @@ class Searches:
         self.evaluations += points.size
         self.failed += points.size - int(np.count_nonzero(points.valid))
         strand.given[rows] = True
-        strand.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
+        if len(rows) == len(x):
+            strand.at_once = f, g, h
+        else:
+            strand.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
         self._after_answers(strand, len(rows))
 
     def inject(self, points: Population) -> None:
@@ -455,6 +462,8 @@ class Searches:
     def _rows_together(self, strand: Strand) -> list[int]:
         """Return the rows without an answer, as many of those that are not out as the budget allows."""
         rows, left = strand.open_rows(), self._left
+        if len(rows) <= left:  # nearly always
+            return rows
         new = [row for row in rows if not strand.given[row]]
         return rows if len(new) <= left else sorted(set(rows) - set(new[max(left, 0) :]))
 
