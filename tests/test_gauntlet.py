@@ -48,7 +48,8 @@ def test_this_library_passes(job):
 
 
 @pytest.mark.parametrize(
-    "library", ["cma", *(pytest.param(name, marks=pytest.mark.slow) for name in ("slsqp", "pygmo", "pymoo"))]
+    "library",
+    ["cma", *(pytest.param(name, marks=pytest.mark.slow) for name in ("slsqp", "pygmo", "pymoo", "nevergrad"))],
 )
 def test_a_library_called_as_its_best_user_would_solves_two_equalities(library):
     """pycma was failed for its mean, 1e-10 outside the tolerance, while its best feasible point is fine."""
