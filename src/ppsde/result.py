@@ -66,7 +66,7 @@ class Result(OptimizeResult):
             *_about_constraints(self.get("constraints", [])),
             f"  x            {x}",
             *([f"  variables    {named}"] if (named := by_name(self.get("variables"))) else []),
-            f"  evaluations  {self.nfev:,} in {self.nit:,} generations"
+            f"  evaluations  {self.nfev:,} in {self.nit:,} generation{'s' * (self.nit != 1)}"
             + f", {self.n_failed:,} failed" * (self.n_failed > 0),
             *_about_failures(self.get("failures", [])),
         ]

@@ -257,7 +257,7 @@ def describe(problem: Problem, result: Any) -> str:
         lines.append(f"  optimum      {_against(problem.optimum, result, problem.maximize)}")
     lines.append(f"  violation    {result.violation:.4g}")
     failed = f", {result.n_failed:,} of them failed" if result.n_failed else ""
-    lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generations{failed}")
+    lines.append(f"  evaluations  {result.nfev:,} in {result.nit:,} generation{'s' * (result.nit != 1)}{failed}")
     reasons = Counter(printable(failure.reason) for failure in result.failures).most_common(REASONS_SHOWN)
     lines += [f"    failed     {count:,} x {reason}" for reason, count in reasons]
     if result.n_calls != result.nfev:

@@ -25,7 +25,7 @@ def result_html(result: Any) -> str:
         ("violation", f"{result.violation:.4g}"),
         ("x", _point(result.x)),
         *([("variables", named)] if (named := by_name(result.get("variables"))) else []),
-        ("evaluations", f"{result.nfev:,} in {result.nit:,} generations{failed}"),
+        ("evaluations", f"{result.nfev:,} in {result.nit:,} generation{'s' * (result.nit != 1)}{failed}"),
     ]
     if result.get("seconds") is not None:
         facts.append(("time", times(result.seconds, result.eval_seconds_mean, result.eval_seconds_max)))

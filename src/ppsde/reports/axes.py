@@ -85,8 +85,12 @@ def ticks(scale: Scale, most: int = 6) -> list[tuple[float, str]]:
     --------
     >>> [text for _, text in ticks(Scale(5126.4967, 5126.4982, 0.0, 1.0))]
     ['5126.497', '5126.4975', '5126.498']
+    >>> [text for _, text in ticks(Scale(0.0, 200_000.0, 0.0, 1.0))]
+    ['0', '50000', '100000', '150000', '200000']
     """
     values = scale.ticks(most)
+    if scale.kind == "linear" and all(float(value).is_integer() and abs(value) < 1e7 for value in values):
+        return [(value, f"{value:.0f}") for value in values]
     near = 0.01 * min((abs(b - a) for a, b in pairwise(values)), default=np.inf)
     for more in range(12):
         texts = [tick(value, more) for value in values]

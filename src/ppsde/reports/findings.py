@@ -262,7 +262,7 @@ def _verdict(
     apart = [names[j] for j in range(len(names)) if average[j] - best > pairs.critical_difference]
     near = [(names[j], pairs.p[k, j]) for j in range(len(names)) if j != k and names[j] not in apart]
     if test.p >= ALPHA:
-        headline = f"No clear winner: {leader} has the best average rank, {best:.2f}, but not significantly."
+        headline = f"No clear winner: {leader} has the best average rank, {best:.2f}; no difference is significant."
         apart = []
     elif not near:
         headline = f"{leader} wins: it ranks significantly better than each of the others ({p_equals(test.p)})."
