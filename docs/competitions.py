@@ -196,15 +196,18 @@ def _medians(method: str, entry: str, cells: list[Row]) -> str:
             number(row["published"], 6),
             number(row["its violation"], 2),
             row["verdict"],
+            number(row["p"], 2),
+            row["reason"],
         ]
         for row in cells
         if row["verdict"] != "equal"
     ]
-    head = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
+    head = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict", "p", "reason"]
     return (
         f"\n### `{method}` beside {entry}\n\nMedians agree if both are feasible and differ by at most 1 %, or if both\n"
-        f"are infeasible. Of {len(cells)}, {agree} agree and {better} are better.{met} The others:\n\n"
-        + table(head, rows)
+        f"are infeasible. Of {len(cells)}, {agree} agree and {better} are better.{met} The others follow; p is how\n"
+        "often 25 runs of one law have a median so far from the middle of 25 others, and from 0.05 on the difference\n"
+        "may be chance:\n\n" + table(head, rows)
     )
 
 
