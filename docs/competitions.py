@@ -1,19 +1,22 @@
 """Write the tables of competitions.md: `python docs/competitions.py`.
 
 Results come from cec2026.csv and cec2020rw.csv beside this file: the `reproduce.csv` that `ppsde reproduce
---competition` writes. A part whose file is missing says how to make it.
+--competition` writes. `python docs/competitions.py cec2026=FOLDER` takes it from there first, and makes its record
+in `measured`. A part whose file is missing says how to make it.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from ppsde.reports.competitions import BESIDE, LOSSES, beside
 
 HERE = Path(__file__).parent
+MEASURED = HERE / "measured"
 BEGIN, END = "<!-- written by docs/competitions.py, from here -->\n", "<!-- to here -->\n"
 RUNS = 25
 WANTED = {"rde26": 20, "sass": 45, "colshade": 40}  # agreements that were hoped for
@@ -22,8 +25,7 @@ MISSING = """Not yet run:
 
 ```console
 ppsde reproduce --competition {name} -o {name}
-cp {name}/reproduce.csv docs/{name}.csv
-python docs/competitions.py
+python docs/competitions.py {name}={name}
 ```
 """
 
@@ -196,15 +198,18 @@ def _medians(method: str, entry: str, cells: list[Row]) -> str:
             number(row["published"], 6),
             number(row["its violation"], 2),
             row["verdict"],
+            number(row["p"], 2),
+            row["reason"],
         ]
         for row in cells
         if row["verdict"] != "equal"
     ]
-    head = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
+    head = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict", "p", "reason"]
     return (
         f"\n### `{method}` beside {entry}\n\nMedians agree if both are feasible and differ by at most 1 %, or if both\n"
-        f"are infeasible. Of {len(cells)}, {agree} agree and {better} are better.{met} The others:\n\n"
-        + table(head, rows)
+        f"are infeasible. Of {len(cells)}, {agree} agree and {better} are better.{met} The others follow; p is how\n"
+        "often 25 runs of one law have a median so far from the middle of 25 others, and from 0.05 on the difference\n"
+        "may be chance:\n\n" + table(head, rows)
     )
 
 
@@ -230,11 +235,36 @@ def part() -> str:
 
 def made(name: str) -> str:
     """Return when results were made; their record has the fingerprints of the methods, which a test compares."""
-    record = json.loads((HERE / "measured" / f"{name}.json").read_text(encoding="utf-8"))
+    record = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+    if "commit" not in record:
+        return str(record["date"])
     return f"{record['date']}, at commit {record['commit']}, not since; its methods make the same short runs as then"
 
 
+def take(name: str, folder: Path) -> None:
+    """Take the results of a competition from the folder that `ppsde reproduce` wrote, and make their record."""
+    from benchmarks.records import fingerprint, today
+
+    text = (folder / "reproduce.csv").read_text(encoding="utf-8")
+    (HERE / f"{name}.csv").write_text(text, encoding="utf-8")
+    lines, tables = blocks(HERE / f"{name}.csv")
+    field = next(rows for title, rows in tables.items() if title.startswith("The field"))
+    methods = [row["method"] for row in field if not row["method"].endswith("(published)")]
+    record = {
+        "command": f"ppsde reproduce --competition {name} -o {name}",
+        "date": today(),
+        "machine": "; ".join(line.removeprefix("made on ") for line in lines if line.startswith("made on ")),
+        "methods": {method: fingerprint(method) for method in sorted(methods)},
+        "values": {},
+    }
+    (MEASURED / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
+    sys.path.insert(0, str(HERE.parent))  # for benchmarks.records
+    for given in sys.argv[1:]:
+        name, _, place = given.partition("=")
+        take(name, Path(place))
     page = HERE / "competitions.md"
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     page.write_text(before + BEGIN + part() + END + rest.split(END)[1], encoding="utf-8")

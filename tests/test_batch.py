@@ -316,7 +316,7 @@ def test_a_single_compiled_run_is_judged_likewise():
     assert alone.constr_violation == {"g[0]": MISS} and alone.x_feasible is None
 
 
-def test_where_the_answer_is_feasible_by_the_problem_and_the_best_is_not_the_answer_is_the_best():
+def test_where_the_best_is_infeasible_by_the_problem_the_answer_or_a_point_farther_inside_is_the_best():
     def fun(x):
         return x[:, 0], 1.0 - x[:, :1], x[:, :0]
 
@@ -324,8 +324,16 @@ def test_where_the_answer_is_feasible_by_the_problem_and_the_best_is_not_the_ans
     best, answer = np.array([[1.0 - 1e-15]]), np.array([[1.5]])
     found = {"x": best, "f": best[:, 0], "violation": np.zeros(1)}
     found |= {"answer_x": answer, "answer_f": answer[:, 0], "answer_violation": np.zeros(1)}
+    found |= {"certain_x": np.full((1, 1), np.nan), "certain_f": np.full(1, np.inf)}
+    found["certain_violation"] = found["certain_f"]
     final = compiled.judged(problem, found)
     assert (final["x"], final["f"], final["violation"]) == (1.5, 1.5, 0.0)
+    found |= {"certain_x": answer - 0.25, "certain_f": answer[:, 0] - 0.25, "certain_violation": np.zeros(1)}
+    final = compiled.judged(problem, found)
+    assert (final["x"], final["answer_x"], final["violation"]) == (1.25, 1.5, 0.0)
+    found["answer_x"] = best
+    final = compiled.judged(problem, found)
+    assert (final["x"], final["answer_x"], final["violation"]) == (1.25, best, 0.0)
     nothing = {name: np.full_like(column, np.nan if name.endswith("x") else np.inf) for name, column in found.items()}
     assert bits(compiled.judged(problem, nothing)["f"]) == bits(nothing["f"])
 
@@ -334,6 +342,20 @@ def test_a_function_of_jax_arrays_alone_is_judged_by_jax():
     problem = ppsde.Problem(lambda x: (x.at[0].set(2.0) ** 2).sum(), [(-1.0, 1.0)] * 2)
     point = compiled.on_the_host(problem, np.array([0.5, 0.25]))
     assert (point.f[0], point.violation[0]) == (4.0625, 0.0)
+
+
+def test_a_point_that_no_rounding_makes_infeasible_is_known_and_nearly_as_good():
+    """The best lies on the bound of a constraint; the other is inside by no less than 1e-9, and by little more."""
+
+    def fun(x):
+        return (x**2).sum(axis=1), 1.0 - x.sum(axis=1)[:, None], x[:, :0]
+
+    problem = ppsde.Problem(fun, [(0.0, 5.0)] * 2, vectorized=True)
+    program = compiled.Program(ppsde.ALGORITHMS["jde"], [problem], 6000, 5, jax.devices("cpu")[0])
+    _, runs, out = program._execute(program._key(1), next(program._calls(np.arange(3, dtype=np.uint32), [0])))
+    inside = out["certain_x"][: len(runs)].sum(axis=1) - 1.0
+    assert (inside >= 1e-9).all() and (inside < 1e-5).all()
+    assert (out["f"] <= out["certain_f"]).all() and (out["certain_violation"] == 0).all()
 
 
 @pytest.mark.slow

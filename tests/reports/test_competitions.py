@@ -16,10 +16,10 @@ from ppsde.commands import reproduce
 from ppsde.experiments import Plan
 from ppsde.files import write_own
 from ppsde.published import competitions as printed
-from ppsde.reports.competitions import median_verdict, rerun
+from ppsde.reports.competitions import chance, median_verdict, rerun
 from ppsde.reports.findings import find
 from ppsde.reports.page import page
-from ppsde.stats import ThreeRuns, weighted_scores
+from ppsde.stats import Outcomes, ThreeRuns, weighted_scores
 
 
 def test_cec2026_has_the_field_in_order_beside_the_printed_scores_and_the_program_of_rde26(tmp_path: Path) -> None:
@@ -48,7 +48,8 @@ def test_cec2020rw_has_our_methods_among_the_entries_and_medians_beside_theirs(t
     names = [row[0] for row in found.tables["field"].rows]
     assert len(names) == 10 and "SASS (published)" in names and names[-1] == "jde"
     medians = {str(row[0])[:4]: row for row in found.tables["sass"].rows}
-    assert medians["RC31"][4:] == [0.0, 0.0, "worse"] and "jde" not in found.tables and "default" not in found.tables
+    assert medians["RC31"][4:7] == [0.0, 0.0, "worse"] and np.isclose(medians["RC31"][7], 5 / 18)
+    assert "jde" not in found.tables and "default" not in found.tables
     assert "feasible" in found.tables["field"].columns and found.section().count("<table") == 3
     shares = [row[-1] for row in found.tables["problems"].rows if row[1] == "jde"]
     (total,) = (row[2] for row in found.tables["field"].rows if row[0] == "jde")
@@ -105,6 +106,17 @@ DIMENSIONS = (
 )
 def test_verdicts_of_medians(ours: tuple[float, float], theirs: tuple[float, float], verdict: str) -> None:
     assert median_verdict(ours, theirs) == verdict
+
+
+def test_the_chance_of_a_median_is_how_often_one_law_has_it() -> None:
+    rng = np.random.default_rng(1)
+    often = [
+        chance(Outcomes(rng.normal(size=25)), (float(np.median(rng.normal(size=25))), 0.0)) < 0.05 for _ in range(2000)
+    ]
+    assert 0.02 < np.mean(often) <= 0.055  # it takes few values, so that it is a little below
+    mixed = Outcomes([1.0] * 12 + [9.0] * 13, [0.0] * 12 + [0.1] * 13)
+    assert chance(mixed, (9.0, 0.1)) == 1.0 and chance(mixed, (0.5, 0.0)) < 1e-4
+    assert chance(Outcomes([1.00000004] * 25), (1.0, 0.0)) == 1.0, "the published digits are few"
 
 
 def plan_of(*words: str) -> Plan:

@@ -85,18 +85,21 @@ def test_each_single_value_agrees_to_ten_digits_but_for_small_differences_of_lar
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=0)
 
 
-def assert_jax_gives_the_official_values(names: Sequence[str]) -> None:
-    """All problems in one compiled program."""
+def assert_jax_gives_the_official_values(names: Sequence[str], alone: bool = False) -> None:
+    """All problems in one compiled program, which takes the points as a batch, or each alone."""
+    size = 1 if alone else 6
+    points = [reference(name)[0] for name in names]
     with double_precision():
         import jax
         import jax.numpy as jnp
 
         problems = [SUITE.problem(name) for name in names]
         program = jax.jit(lambda rows: [p.evaluate(x) for p, x in zip(problems, rows, strict=True)])
-        found = program([jnp.asarray(reference(name)[0]) for name in names])
-    for name, values in zip(names, found, strict=True):
+        parts = [program([jnp.asarray(x[k : k + size]) for x in points]) for k in range(0, 6, size)]
+    for name, *values in zip(names, *parts, strict=True):
         tolerance = max(1e-10, TIE.get(name, 0.0))
-        assert largest_difference([np.asarray(part) for part in values], reference(name)[1]) <= tolerance, name
+        together = [np.concatenate(columns) for columns in zip(*values, strict=True)]
+        assert largest_difference(together, reference(name)[1]) <= tolerance, name
 
 
 @needs_data
@@ -107,8 +110,9 @@ def test_jax_gives_the_official_values_of_a_problem_of_each_kind() -> None:
 @needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [SUITE.names[k : k + 10] for k in range(0, 57, 10)], ids=lambda names: names[0])
-def test_jax_gives_the_official_values_of_all_problems(names: tuple[str, ...]) -> None:
-    assert_jax_gives_the_official_values(names)
+@pytest.mark.parametrize("alone", [False, True], ids=["batch", "row by row"])
+def test_jax_gives_the_official_values_of_all_problems(names: tuple[str, ...], alone: bool) -> None:
+    assert_jax_gives_the_official_values(names, alone)
 
 
 @pytest.mark.slow

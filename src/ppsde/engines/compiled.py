@@ -29,13 +29,14 @@ from .program_cache import remembered
 from .tracing import TracedEvaluate, as_tree, run_of
 
 TracedValues = Callable[
-    [Array], tuple[Array, Array, Array, Array]
-]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q)
+    [Array], tuple[Array, Array, Array, Array, Array]
+]  # x (n, d) -> f (n,), violation (n,), g (n, p), h (n, q), and whether rounding cannot make it infeasible (n,)
 
 LARGEST_BATCH = 2**32  # bytes that one call on a GPU may use, about; more runs need several calls
 COPIES = 16  # arrays of the size of a population that a generation needs at once, about
 SIDE_BY_SIDE = 700  # runs that one call on a GPU does in parallel: 28 problems 25 times
 SEARCHED = 1.0 - 1e-10  # share of a tolerance within which is searched: the host, which judges, rounds differently
+INSIDE = 1e-9  # by which a point meets inequalities that meets them with the host's rounding too
 JUDGED = 8  # points that a rule of the user's must judge before a program runs
 IN_A_ROW = 8  # runs that one call on a CPU does one after another, at most
 
@@ -200,7 +201,7 @@ def run_alone(
         point = on_the_host(problem, x)
         return point.g[0], point.h[0]
 
-    columns = judged(problem, {name: found[name][None] for name in FINAL})
+    columns = judged(problem, {name: found[name][None] for name in FINAL + CERTAIN})
     rows = closed({name: column[None] for name, column in found["record"].items()}, columns)
     final, history = ({name: column[0] for name, column in one.items()} for one in (columns, rows))
     status = compiled_status(found, target, final["violation"])
@@ -268,29 +269,33 @@ def _put(columns: dict[str, np.ndarray], places: np.ndarray, rows: dict[str, np.
 
 def _endings(columns: dict[str, np.ndarray], problem: Problem, target: float | None) -> Endings:
     record = {name.removeprefix("record "): column for name, column in columns.items() if name.startswith("record ")}
-    final = judged(problem, {name: columns[name] for name in FINAL})
+    final = judged(problem, {name: columns[name] for name in FINAL + CERTAIN})
     status = compiled_status(columns, target, final["violation"])
     return Endings(record=closed(record, final), status=status, evaluations=columns["evaluations"], **final)
 
 
 FINAL = ("x", "f", "violation", "answer_x", "answer_f", "answer_violation")  # columns of `Endings`
+CERTAIN = ("certain_x", "certain_f", "certain_violation")
 
 
 def judged(problem: Problem, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the final points of compiled runs, the columns `FINAL`, with the values that they have on the host.
 
     A compiled program may round otherwise than the function called by itself: a point that it calls feasible may miss a
-    constraint by 1e-15, and then it is infeasible. The better of best and answer, so judged, is the best. Points are
-    evaluated one by one, so that no run depends on the others; these evaluations are not counted.
+    constraint by 1e-15, and then it is infeasible. The best of the best, the answer and a point that is feasible in
+    spite of rounding, so judged, is the best. Points are evaluated one by one, so that no run depends on the others;
+    these evaluations are not counted.
     """
-    columns = {name: column.copy() for name, column in found.items()}
+    columns = {name: found[name].copy() for name in FINAL}
     for k in range(len(columns["f"])):
         points: dict[str, Population] = {}
         for prefix in ("", "answer_"):
-            x = columns[prefix + "x"][k]
-            if columns[prefix + "violation"][k] < np.inf:
+            x = found[prefix + "x"][k]
+            if found[prefix + "violation"][k] < np.inf:
                 same = prefix and points.get("") is not None and np.array_equal(x, points[""].x[0])
                 points[prefix] = points[""] if same else on_the_host(problem, x)
+        if "" in points and not points[""].feasible[0] and found["certain_violation"][k] == 0:
+            points[""] = better_rows(points[""], on_the_host(problem, found["certain_x"][k]))
         if len(points) == 2 and points[""] is not points["answer_"]:
             points[""] = better_rows(points[""], points["answer_"])
         for prefix, point in points.items():
@@ -394,9 +399,9 @@ def _side_by_side(values: Sequence[TracedValues], runs: int) -> TracedEvaluate:
         return tuple(jnp.concatenate(part).reshape(size, n, *part[0].shape[1:]) for part in zip(*parts, strict=True))
 
     always = jax.custom_batching.custom_vmap(lambda x: values[0](x))
-    always.def_vmap(lambda size, batched, x: (of_batch(x), (True,) * 4))
+    always.def_vmap(lambda size, batched, x: (of_batch(x), (True,) * 5))
     if_any = jax.custom_batching.custom_vmap(lambda some, x: values[0](x))
-    if_any.def_vmap(lambda size, batched, some, x: (_if_any(jnp.any(some), of_batch, x), (True,) * 4))
+    if_any.def_vmap(lambda size, batched, some, x: (_if_any(jnp.any(some), of_batch, x), (True,) * 5))
     return lambda x, some=None: always(x) if some is None else if_any(some, x)
 
 
@@ -410,7 +415,7 @@ def _if_any(some: Array, evaluate: Callable[[Array], Any], x: Array) -> Any:
 
 
 def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]:
-    """Return for each problem a function x (n, d) -> f, violation, g, h.
+    """Return for each problem a function x (n, d) -> f, violation, g, h, and whether inequalities hold by far enough.
 
     g and h have columns only if the algorithm or its rule has `needs_constraint_values`. Then all problems have as many
     as the one with most constraints; added columns are 0, so they are satisfied and constant.
@@ -423,7 +428,7 @@ def values_of(problems: Sequence[Problem], algorithm: Any) -> list[TracedValues]
     def values(problem: Problem, widths: Sequence[int], x: Array) -> Any:
         f, g, h = traced_values(problem, x)
         points = evaluated(x, f, g, h, SEARCHED * problem.tolerance)
-        return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1])
+        return points.f, points.violation, widened(g, widths[0]), widened(h, widths[1]), (g <= -INSIDE).all(axis=1)
 
     counts = counts_of(problems)
     widths = counts.max(axis=0) if reads_constraints(algorithm) else (0, 0)

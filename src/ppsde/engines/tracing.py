@@ -18,8 +18,9 @@ from ..population import TOLERANCE, Population, better
 from ..streams import JaxStream
 
 # Arguments: x (n, d) and, for an `Ask`, whether any row counts. Returns f (n,), violation (n,), g (n, p), h (n, q), of
-# which g and h have columns only if the algorithm needs them. If no row counts, the values may be anything.
-TracedEvaluate = Callable[..., tuple[Array, Array, Array, Array]]
+# which g and h have columns only if the algorithm needs them, and whether a row meets its inequalities in spite of
+# rounding (n,). If no row counts, the values may be anything.
+TracedEvaluate = Callable[..., tuple[Array, Array, Array, Array, Array]]
 _registered: set[type] = set()
 
 
@@ -57,6 +58,7 @@ class Tally:
 
     used: Array  # evaluations so far
     best: Population  # one row: the best point ever evaluated
+    certain: Population  # one row: the best of those that were best of their request and surely feasible
     best_member: Population  # one row: the best point that ever was in the population
     failed: Array  # evaluations without valid values
     rows: Array  # (record, columns), the history
@@ -95,18 +97,20 @@ def run_of(
         none = jnp.empty((1, 0))
         infinite = jnp.full(1, jnp.inf)
         nothing = Population(jnp.full((1, task.dimension), jnp.nan), infinite, infinite, none, none)
-        state, first = traced(algorithm.start(task, JaxStream(key)), evaluate, budget, jnp.asarray(0), nothing, target)
+        start = algorithm.start(task, JaxStream(key))
+        state, first = traced(start, evaluate, budget, jnp.asarray(0), nothing, nothing, target)
         _check_state(state)
         names = ["evaluations", "f", "violation", "feasible_share", *algorithm.watch(state)]
         rows = jnp.full((record, len(names)), jnp.nan)
-        tally = Tally(first.used, first.best, better_of(nothing, state.population), first.failed, rows)
+        best_member = better_of(nothing, state.population)
+        tally = Tally(first.used, first.best, first.certain, best_member, first.failed, rows)
 
         asked: list[int | None] = []
 
         def generation(carry: Any) -> Any:
             state, tally = carry
             coroutine = algorithm.generation(state, task, JaxStream(key, state.generation + 1))
-            state, spent = traced(coroutine, evaluate, budget, tally.used, tally.best, target)
+            state, spent = traced(coroutine, evaluate, budget, tally.used, tally.best, tally.certain, target)
             asked.append(spent.asked)
             best = spent.best
             share = state.population.feasible_share
@@ -115,28 +119,31 @@ def run_of(
             rows = tally.rows.at[at].set(jnp.stack([jnp.asarray(value, float) for value in row]))
             best_member = better_of(tally.best_member, state.population)
             failed = tally.failed + spent.failed
-            return as_tree(state), as_tree(Tally(spent.used, best, best_member, failed, rows))
+            return as_tree(state), as_tree(Tally(spent.used, best, spent.certain, best_member, failed, rows))
 
         def goes_on(carry: Any) -> Array:
             state, tally = carry
             left = tally.used < most_evaluations(budget, tally.used, tally.best, target)
             return left & ~converged(state) if can_converge else left
 
-        start = (as_tree(state), as_tree(tally))
+        first_state = (as_tree(state), as_tree(tally))
         step = jax.jit(generation, inline=True)  # so that JAX traces it once: here, to count the points asked for
-        jax.eval_shape(step, start)
+        jax.eval_shape(step, first_state)
         each = asked[-1]
         early = can_converge or target is not None
         if each is None or early:
-            state, tally = jax.lax.while_loop(goes_on, step, start)
+            state, tally = jax.lax.while_loop(goes_on, step, first_state)
         else:
             count = max(0, -(-(budget - first.asked) // each))
-            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: step(carry), start)
+            state, tally = jax.lax.fori_loop(0, count, lambda _, carry: step(carry), first_state)
         answer = algorithm.answer(state, tally.best_member)
         return {
             "x": tally.best.x[0],
             "f": tally.best.f[0],
             "violation": tally.best.violation[0],
+            "certain_x": tally.certain.x[0],
+            "certain_f": tally.certain.f[0],
+            "certain_violation": tally.certain.violation[0],
             "answer_x": answer.x[0],
             "answer_f": answer.f[0],
             "answer_violation": answer.violation[0],
@@ -169,6 +176,7 @@ class Spent:
 
     used: Array  # evaluations of the run so far
     best: Population  # one row: the best point of the run so far
+    certain: Population  # one row, likewise
     failed: Array  # evaluations of this coroutine without valid values
     asked: Any  # number of points that it asked for, None if a mask decides
 
@@ -186,9 +194,10 @@ def traced(
     budget: int,
     used: Array,
     best: Population,
+    certain: Population,
     target: float | None = None,
 ) -> tuple[Any, Spent]:
-    """Trace a coroutine to its end; return its state, and the evaluations and best point of the run by then."""
+    """Trace a coroutine to its end; return its state, and the evaluations and best points of the run by then."""
     import jax.numpy as jnp
 
     points = None
@@ -198,7 +207,7 @@ def traced(
         try:
             request = coroutine.send(points)  # type: ignore[arg-type]  # the first send is of None
         except StopIteration as end:
-            return as_tree(end.value), Spent(used, best, failed, asked)
+            return as_tree(end.value), Spent(used, best, certain, failed, asked)
         most = most_evaluations(budget, used, best, target)
         if isinstance(request, Ask):
             x, asked = request.x, None
@@ -209,19 +218,23 @@ def traced(
             counts = used + jnp.arange(1, x.shape[0] + 1) <= most  # without target the same for every run of a batch
             used = jnp.minimum(used + x.shape[0], most)
         (x,) = once(x)
-        f, violation, g, h = evaluate(x, jnp.any(counts)) if isinstance(request, Ask) else evaluate(x)
+        f, violation, g, h, sure = evaluate(x, jnp.any(counts)) if isinstance(request, Ask) else evaluate(x)
         points = Population(x, jnp.where(counts, f, jnp.inf), jnp.where(counts, violation, jnp.inf), g, h)
-        best = better_of(best, points)
+        row = points.best()
+        best = better_of(best, points, row)
+        certain = better_of(certain, points, row, sure[row])
         failed = failed + jnp.sum(counts & ~points.valid)
 
 
-def better_of(best: Population, points: Population) -> Population:
-    """Return the better of `best` and the best of `points`, `best` if they tie."""
+def better_of(
+    best: Population, points: Population, row: Array | None = None, counts: Array | bool = True
+) -> Population:
+    """Return the better of `best` and a row of `points`, the best if not given, where it `counts`; a tie is `best`."""
     import jax.numpy as jnp
 
-    row = points.best()
+    row = points.best() if row is None else row
     f, violation = points.f[row], points.violation[row]
-    wins = better((violation, f), (best.violation[0], best.f[0]))
+    wins = better((violation, f), (best.violation[0], best.f[0])) & counts
     return Population(
         jnp.where(wins, points.x[row][None], best.x),
         jnp.where(wins, f[None], best.f),

@@ -116,6 +116,9 @@ CEC2020_TOTALS = MappingProxyType(  # the published scores, smaller is better
 )
 
 
+RUNS = 25  # of every entry on every problem
+
+
 class Entry(NamedTuple):
     """Objective and violation of the best run, the mean and the median run of 25; NaN where nothing was delivered."""
 

@@ -7,7 +7,8 @@ cec2020rw  the 57 real-world problems by their official score, which depends on 
 Of the default method a table says where it is not first, and by what it loses. A mean agrees with the rerun of a
 program, or with a printed mean, if it is equivalent within one standard deviation, as far as ours tells, at least 1 %
 and 1e-8. A median agrees with a published one if both are feasible and differ by at most 1 %, or if both are
-infeasible; else the feasible one, or the smaller, is better.
+infeasible; else the feasible one, or the smaller, is better. Where they do not agree, the chance is computed that two
+samples of one law have such medians.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..algorithms import DEFAULT
 from ..display.markup import Markup, listed, tag
 from ..published import competitions
 from ..stats import Outcomes, ScoreTable, ThreeRuns, WeightedScores, weighted_scores
+from ..suites.cec2020rw import TABLE
 from .agreement import compared
 from .findings import Findings
 from .study import Study
@@ -265,12 +267,14 @@ def _cec2020rw(study: Study) -> Rerun:
     for method, entry in ENTRY_OF["cec2020rw"].items():
         medians = _beside_the_entry(study, method, entry)
         if medians:
-            agreeing = sum(row[-1] == "equal" for row in medians)
-            better = sum(row[-1] == "better" for row in medians)
+            agreeing = sum(row[-3] == "equal" for row in medians)
+            better = sum(row[-3] == "better" for row in medians)
             lines.append(
                 f"{method}: of {len(medians)} medians {agreeing} agree with the published ones, {better} are better"
+                f"; {sum(row[-1] == 'chance' for row in medians)} that do not agree may differ by chance"
             )
             columns = ["problem", "median", "violation", "feasible", "published", "its violation", "verdict"]
+            columns += ["p", "reason"]
             tables[method] = ReportTable(f"{method} beside {entry}: medians", columns, medians)
     if problems:
         if DEFAULT in scores.algorithms:
@@ -334,8 +338,55 @@ def _beside_the_entry(study: Study, method: str, entry: str) -> list[list[object
         run = runs.order()[runs.n // 2]
         ours = float(runs.f[run]), float(runs.violation[run])
         share = float(runs.feasible.mean())
-        rows.append([problem.label, *ours, share, *theirs.median, median_verdict(ours, theirs.median)])
+        verdict, p = median_verdict(ours, theirs.median), chance(runs, theirs.median)
+        why = "-" if verdict == "equal" else reason(method, problem.name, verdict, p)
+        rows.append([problem.label, *ours, share, *theirs.median, verdict, p, why])
     return rows
+
+
+OTHER_VERSIONS = {("sass", "RC28"): "the entry's version allows four balls"}
+LEVEL = 0.05
+PRINTED = 1e-7  # relative precision of the published objectives, which have eight digits
+
+
+def reason(method: str, problem: str, verdict: str, p: float) -> str:
+    """Return why a median differs from the published one, as far as is known.
+
+    Examples
+    --------
+    >>> [reason("sass", name, "worse", p) for name, p in (("RC28", 0.0), ("RC34", 0.0), ("RC45", 0.3), ("RC18", 0.0))]
+    ["the entry's version allows four balls", 'slopes cost D evaluations here, 1 there', 'chance', 'not known']
+    """
+    if (method, problem) in OTHER_VERSIONS:
+        return OTHER_VERSIONS[method, problem]
+    if p >= LEVEL:
+        return "chance"
+    if method == "sass" and verdict == "worse" and TABLE[problem].equalities:
+        return "slopes cost D evaluations here, 1 there"
+    return "not known"
+
+
+def chance(runs: Outcomes, theirs: tuple[float, float]) -> float:
+    """Return how often the median of another `RUNS` runs of the same law is so far from the middle of these runs.
+
+    Of runs and median in one order, two-sided; runs equal to the median count on either side. `theirs` is the objective
+    and the violation of the median run.
+
+    Examples
+    --------
+    >>> middle, worse = (chance(Outcomes(np.arange(25.0)), (f, 0.0)) for f in (12.0, 22.5))
+    >>> middle, round(worse, 4)
+    (1.0, 0.0015)
+    """
+    from scipy.stats import nhypergeom
+
+    f, violation = theirs
+    digits = PRINTED * abs(f)
+    less = (runs.violation < violation) | ((runs.violation == 0) & (violation == 0) & (runs.f < f - digits))
+    equal = (runs.violation == violation) & ((violation > 0) | (abs(runs.f - f) <= digits))
+    before = nhypergeom(runs.n + competitions.RUNS, runs.n, competitions.RUNS // 2 + 1)  # of ours, before their median
+    fewest, most = int(less.sum()), int((less | equal).sum())
+    return float(min(1.0, 2 * before.cdf(most), 2 * before.sf(fewest - 1)))
 
 
 def median_verdict(ours: tuple[float, float], theirs: tuple[float, float]) -> str:
