@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ppsde.algorithms import ALGORITHMS
 from ppsde.reports.competitions import BESIDE, LOSSES, beside
 
 HERE = Path(__file__).parent
@@ -77,6 +78,13 @@ def listed(lines: Iterable[str]) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
+def not_run(field: list[Row]) -> list[str]:
+    """Return which methods of the package are not in a field, if any."""
+    there = {row["method"] for row in field}
+    missing = [f"`{name}`" for name in ALGORITHMS if name not in there]
+    return [f"not run: {', '.join(missing)}"] if missing else []
+
+
 # --- CEC 2026 -----------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +106,7 @@ def cec2026(lines: list[str], tables: dict[str, list[Row]]) -> str:
         ]
         for row in field
     ]
-    text = listed([*lines, f"{seconds:,.0f} s of running in all, without compiling"]) + "\n"
+    text = listed([*lines, f"{seconds:,.0f} s of running in all, without compiling", *not_run(field)]) + "\n"
     text += "Larger scores and smaller sums of places are better. Printed scores are those of the eight entries among\n"
     text += "themselves, so that only their order compares.\n\n"
     text += table([*head, "feasible runs", "seconds", "printed score"], rows)
@@ -175,7 +183,10 @@ def cec2020rw(lines: list[str], tables: dict[str, list[Row]]) -> str:
         ]
         for row in field
     ]
-    text = listed(lines) + "\nSmaller scores are better. The published entries take part with their results.\n\n"
+    text = (
+        listed([*lines, *not_run(field)])
+        + "\nSmaller scores are better. The published entries take part with their results.\n\n"
+    )
     text += table([*head, "printed score"], rows)
     text += _losses(tables)
     for method, entry in (("sass", "SASS"), ("colshade", "COLSHADE"), ("enmode", "EnMODE")):

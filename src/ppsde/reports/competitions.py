@@ -13,6 +13,7 @@ samples of one law have such medians.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,11 +147,7 @@ LOSSES = f"{DEFAULT}, where it is not first"
 
 
 def _losses_2026(study: Study, u: ScoreTable) -> ReportTable:
-    """Return the problems on which the default is not first by U-score, beside the method that is.
-
-    A trial that ends infeasible is behind all that are feasible, one that misses the target behind all that reach it,
-    and of those that reach it the faster one is ahead.
-    """
+    """Return the problems on which the default is not first by U-score, beside the method that is."""
     k = u.algorithms.index(DEFAULT)
     rows: list[list[object]] = []
     for i, problem in enumerate(u.problems):
@@ -161,22 +158,39 @@ def _losses_2026(study: Study, u: ScoreTable) -> ReportTable:
         ours, best = (study.outcomes[problem][each] for each in (DEFAULT, name))
         reached = [int(u.parts["reached"][i, each]) for each in (k, first)]
         shares = [float(each.feasible.mean()) for each in (ours, best)]
-        lost = "infeasible runs" if shares[0] < shares[1] else "accuracy" if reached[0] < reached[1] else "speed"
         behind = float(u.scores[i, first] - u.scores[i, k])
         medians = [_values(each)[0] for each in (ours, best)]
         mine, its = ([m, s, r] for m, s, r in zip(medians, shares, reached, strict=True))
-        rows.append([problem, float(u.ranks[i, k]), behind, lost, *mine, name, *its])
+        rows.append([problem, float(u.ranks[i, k]), behind, lost_by(shares, reached), *mine, name, *its])
     columns = ["problem", "place", "points behind", "lost by", "median", "feasible", "reached the target"]
     return ReportTable(LOSSES, [*columns, "first", "its median", "its feasible", "its reached"], rows)
+
+
+def lost_by(shares: list[float], reached: list[int]) -> str:
+    """Return by what a method loses to another, from their shares of feasible trials and numbers that reach the target.
+
+    A trial that ends infeasible is behind all that are feasible, one that misses the target behind all that reach it,
+    and of those that reach it the faster one is ahead. Where no trial is feasible the violation decides.
+
+    Examples
+    --------
+    >>> [lost_by(*each) for each in (([0.9, 1.0], [20, 20]), ([1.0, 1.0], [20, 25]), ([1.0, 1.0], [25, 25]))]
+    ['infeasible runs', 'accuracy', 'speed']
+    >>> lost_by([0.0, 0.0], [0, 0])
+    'violation'
+    """
+    if shares[0] < shares[1]:
+        return "infeasible runs"
+    if max(shares) == 0.0:
+        return "violation"
+    return "accuracy" if reached[0] < reached[1] or reached[1] == 0 else "speed"
 
 
 def _in_short(losses: ReportTable, problems: int) -> str:
     """Return on how many problems the default is first, and by what it loses the others."""
     at = losses.columns.index("lost by")
     by = [str(row[at]) for row in losses.rows]
-    others = ", ".join(
-        f"by {each} on {by.count(each)}" for each in ("infeasible runs", "accuracy", "speed") if each in by
-    )
+    others = ", ".join(f"by {each} on {count}" for each, count in Counter(by).most_common())
     return f"{DEFAULT} is first on {problems - len(by)} of {problems} problems" + (f"; it loses {others}" if by else "")
 
 
