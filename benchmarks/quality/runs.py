@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -41,6 +41,7 @@ class Job:
     solver: str
     stopping: bool  # whether a method may end before its budget
     seed: int
+    compiled: bool = False  # whether a compiled program makes the run
 
     @property
     def label(self) -> str:
@@ -60,7 +61,7 @@ def method_of(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def run(job: Job) -> Row:
-    """Make one run and return its row."""
+    """Make one run, call by call, and return its row."""
     problem = problem_of(job.suite, job.problem, job.dimension, job.instance)
     counter = Counter(problem, job.multiple * problem.dimension, Variant(job.noise, job.staircase))
     errors: list[str] = []
@@ -72,16 +73,7 @@ def run(job: Job) -> Row:
         if job.solver in PEERS:
             errors = solve(job.solver, counter, job.seed)
         else:
-            name, options = method_of(job.solver)
-            stop: dict[str, Any] = {} if job.stopping else {"tol": 0}
-            ppsde.minimize(
-                counter.problem,
-                method=name,
-                options=options,
-                max_evaluations=counter.budget,
-                rng=job.seed,
-                **stop,
-            )
+            ppsde.minimize(counter.problem, max_evaluations=counter.budget, rng=job.seed, **arguments_of(job))
     seconds = process_time() - begun
     return {
         **asdict(job),
@@ -94,6 +86,52 @@ def run(job: Job) -> Row:
         "errors": len(errors),
         "error": errors[0] if errors else "",
     }
+
+
+def run_compiled(jobs: Sequence[Job]) -> list[Row]:
+    """Make runs that differ by problem and seed, the problems of one dimension, as one program; return their rows."""
+    begun = process_time()
+    names = list(dict.fromkeys(replace(job, seed=0) for job in jobs))
+    problems = [problem_of(name.suite, name.problem, name.dimension, name.instance) for name in names]
+    budget = jobs[0].multiple * problems[0].dimension
+    seeds = sorted({job.seed for job in jobs})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        batches = ppsde.solve_batch(
+            problems, runs=seeds, max_evaluations=budget, record=1, device="cpu", **arguments_of(jobs[0])
+        )
+    found = dict(zip(names, batches, strict=True))
+    seconds = (process_time() - begun) / len(jobs)
+    rows = []
+    for job in jobs:
+        batch, k = found[replace(job, seed=0)], seeds.index(job.seed)
+        values = {name: float(getattr(batch, name)[k]) for name in ("f", "violation")}
+        more = {"seconds": seconds, "evaluating": 0.0, "errors": 0, "error": ""}  # its share of all, compiling included
+        rows.append({**asdict(job), "budget": budget, "evaluations": int(batch.evaluations[k]), **values, **more})
+    return rows
+
+
+def arguments_of(job: Job) -> dict[str, Any]:
+    """Return how a method of this library is called for a job."""
+    name, options = method_of(job.solver)
+    return {"method": name, "options": options, **({} if job.stopping else {"tol": 0})}
+
+
+def run_all(jobs: Sequence[Job]) -> list[Row]:
+    """Make the runs of one of the groups of `grouped`."""
+    return run_compiled(jobs) if jobs[0].compiled else [run(job) for job in jobs]
+
+
+def grouped(jobs: Iterable[Job]) -> list[list[Job]]:
+    """Return jobs in groups: compiled ones that one program can make are together, others alone."""
+    groups: dict[Any, list[Job]] = {}
+    for job in jobs:
+        key: Any = job
+        if job.compiled:
+            dimension = problem_of(job.suite, job.problem, job.dimension, job.instance).dimension
+            key = dimension, job.multiple, job.solver, job.stopping
+        groups.setdefault(key, []).append(job)
+    return list(groups.values())
 
 
 # --- the file of results --------------------------------------------------------------------------------------------
@@ -141,13 +179,15 @@ def complete(path: Path, jobs: Sequence[Job], workers: int) -> dict[Job, Row]:
 
 def results(jobs: Sequence[Job], workers: int) -> Iterator[Row]:
     """Give the rows of the jobs as they are done."""
-    if workers == 1 or len(jobs) < 2:
-        yield from map(run, jobs)
+    groups = grouped(jobs)
+    if workers == 1 or len(groups) < 2:
+        for group in groups:
+            yield from run_all(group)
         return
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _begin_worker) as pool:
+    with ProcessPoolExecutor(min(workers, len(groups)), get_context("spawn"), _begin_worker) as pool:
         try:
-            for future in as_completed([pool.submit(run, job) for job in jobs]):
-                yield future.result()
+            for future in as_completed([pool.submit(run_all, group) for group in groups]):
+                yield from future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
