@@ -306,10 +306,17 @@ def overhead() -> str:
             *(f"{row[name]:.3g}" for name in ("pps-de", "scipy", "pps-sqp")),
             f"{row['scipy'] / row['pps-de']:.1f}",
         ]
-        for row in values_of("overhead")
+        for row in values_of("overhead")["beside SciPy"]
     ]
     head = ["D", "`pps-de`", "SciPy's DE", "`pps-sqp`", "SciPy's DE by `pps-de`"]
     return filled(f"{conditions('overhead')}; `{load('overhead')['command']}`:") + "\n" + table(head, rows)
+
+
+def whole_runs() -> str:
+    rows = values_of("overhead")["whole runs"]
+    return table(
+        [f"{name} evaluations" if name.endswith("D") else name for name in rows[0]], [row.values() for row in rows]
+    )
 
 
 # --- compiled runs --------------------------------------------------------------------------------------------------
@@ -411,6 +418,7 @@ TEXTS: dict[str, tuple[str, Callable[[], str]]] = {
     "scale": ("docs/experiments.md", scale),
     "scale-dask": ("docs/clusters.md", scale_dask),
     "overhead": ("docs/performance.md", overhead),
+    "whole_runs": ("docs/performance.md", whole_runs),
     "throughput": ("docs/performance.md", throughput),
     "experiment": ("docs/performance.md", experiment),
     "preset": ("docs/reproduction.md", preset),
