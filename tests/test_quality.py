@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import ppsde
-from benchmarks.quality.__main__ import main
+from benchmarks.quality.__main__ import jobs_of, main, parser
 from benchmarks.quality.generated import SUITE as GENERATED
 from benchmarks.quality.peers import UnitBox, solve
 from benchmarks.quality.problems import BudgetSpent, Counter, Variant, noise_of, problem_of
 from benchmarks.quality.report import Study, harm, losses_by_stopping, ranks, share, table
-from benchmarks.quality.runs import Job, run, stored
+from benchmarks.quality.runs import Job, complete, grouped, run, stored
 from benchmarks.records import load
 
 SMALL = ["--only=g06|g24", "--suites=cec2006", "--budgets=20", "--seeds=1", "--workers=1", "--peers=slsqp"]
@@ -153,6 +153,8 @@ def test_generated_problems_have_their_optimum_and_no_better_point() -> None:
         (["--methods", "--peers"], "nothing to run"),
         (["--staircase", "--suites", "cec2017"], "best known values"),
         (["--report"], "has none of these runs"),
+        (["--compiled", "0"], "--compiled must be at least 1; got 0"),
+        (["--compiled", "100", "--noise", "1e-6"], "--compiled must not be given with --noise"),
         (["--write", "--noise=1e-6", "--staircase"], "write must not be given with both noise and staircase"),
     ],
 )
@@ -200,3 +202,18 @@ def test_more_budget_that_hurts_is_found():
 def test_stopping_is_compared_with_the_same_seed():
     found = study(("a", 1, 1, 0.0), ("a!", 1, 1, 1e-3), ("a", 1, 2, 0.1), ("a!", 1, 2, 0.1), ("a!", 1, 3, "1"))
     assert losses_by_stopping(found, list(found.rows), "a") == 50.0
+
+
+def test_large_budgets_can_be_compiled_and_runs_of_one_program_get_the_values_of_their_own_problem(tmp_path):
+    arguments = ["--only=g06|g24", "--suites=cec2006", "--budgets", "10", "20", "--seeds=2", "--peers", "--methods=jde"]
+    jobs = jobs_of(parser().parse_args([*arguments, "--compiled=20"]))
+    assert {job.multiple for job in jobs if job.compiled} == {20} == {job.multiple for job in jobs} - {10}
+    compiled = [job for job in jobs if job.compiled]
+    assert [len(group) for group in grouped(jobs)] == [1, 1, 1, 1, 4]  # g06 and g24 have two variables each
+    rows = complete(tmp_path / "runs.jsonl", compiled, workers=1)
+    for name in ("g06", "g24"):
+        alone = ppsde.solve_batch(problem_of("cec2006", name), method="jde", runs=[1, 2], max_evaluations=40, tol=0)
+        found = [row for job, row in rows.items() if job.problem == name]
+        assert [row["f"] for row in found] == alone.f.tolist() and {row["evaluations"] for row in found} == {40}
+        assert [row["violation"] for row in found] == alone.violation.tolist()
+    assert stored(tmp_path / "runs.jsonl") == rows

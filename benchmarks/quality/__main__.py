@@ -30,7 +30,7 @@ examples:
   python -m benchmarks.quality --methods pps-de pps-de:patience=60 --peers --losses pps-de
   python -m benchmarks.quality --suites cec2006 --only 'g0[1-4]' --figure shares.svg
   python -m benchmarks.quality --suites cec2017 --dimension 10 --instance 3 --budgets 1000
-  python -m benchmarks.quality --budgets 30000 --peers --compiled        large budgets in a tenth of the time
+  python -m benchmarks.quality --budgets 1000 30000 --peers --compiled 10000   large budgets in a tenth of the time
   python -m benchmarks.quality --noise 1e-6 --budgets 100 --write      the record `noise-100` of the documents
   python -m benchmarks.quality --report                      tables of what is stored so far; nothing is run
 
@@ -88,9 +88,10 @@ def parser() -> Parser:
     add("--stopping", action="store_true", help="also run the methods with their own stopping rule")
     add(
         "--compiled",
-        action="store_true",
-        help="make the runs of the methods as compiled programs: other random numbers, and much faster where budgets "
-        "are large; peers run as ever",
+        type=int,
+        metavar="N",
+        help="make the runs of the methods with N or more evaluations per variable as compiled programs: other random "
+        "numbers, and much faster where budgets are large; peers run as ever",
     )
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: one per core)")
     add("-o", "--output", type=Path, default=Path("quality.jsonl"), metavar="FILE", help="default %(default)s")
@@ -158,7 +159,9 @@ def jobs_of(asked: argparse.Namespace) -> list[Job]:
     solvers += [(name, False) for name in peers_of(asked.peers)]
     if not solvers:
         raise ValueError("there is nothing to run: no method and no peer")
-    if asked.compiled and (asked.noise or asked.staircase):
+    if asked.compiled is not None and asked.compiled < 1:
+        raise ValueError(f"--compiled must be at least 1; got {asked.compiled}")
+    if asked.compiled is not None and (asked.noise or asked.staircase):
         raise ValueError("--compiled must not be given with --noise or --staircase, which are not array code for JAX")
     if asked.staircase and "cec2017" in asked.suites:
         raise ValueError("--staircase needs best known values, which instances of cec2017 do not have")
@@ -173,7 +176,7 @@ def jobs_of(asked: argparse.Namespace) -> list[Job]:
     return [
         Job(
             *(suite, problem, dimension, instance, asked.noise, asked.staircase, multiple, solver, stopping, seed),
-            compiled=asked.compiled and solver not in PEERS,
+            compiled=asked.compiled is not None and multiple >= asked.compiled and solver not in PEERS,
         )
         for multiple in sorted(set(asked.budgets))
         for seed in range(1, asked.seeds + 1)
