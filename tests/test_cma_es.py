@@ -12,9 +12,8 @@ from reference.small_problems import PROBLEMS, end_of, feasible_best_of
 from reference.walking import Walk, assert_close, assert_same_points, listed, walk_together
 
 import ppsde
-from ppsde.algorithms.cma_es import CMAES, Law, State, roots
+from ppsde.algorithms.cma_es import CMAES, Law, State, best_half, roots
 from ppsde.parts.handling import RULES
-from ppsde.parts.matrix_adaptation import recombination
 
 SMALL: dict[str, Any] = {"population_size": 8}
 BUDGET = 8 * 30 + 5  # the last generation is cut
@@ -55,6 +54,12 @@ def test_no_setting_is_forgotten() -> None:
     assert tried(ALTERNATIVES) | {"rule"} == settings_of(CMAES)
 
 
+@pytest.mark.parametrize(("n", "raw"), [(6, [3.5, 3.5 / 2, 3.5 / 3]), (7, [4, 4 / 2, 4 / 3, 1])])
+def test_weights_are_those_of_the_tutorial_for_odd_and_even_numbers_of_offspring(n: int, raw: list[float]) -> None:
+    """Proportional to ln((n + 1) / 2) - ln i; n // 2 in the place of n / 2 would make the last of an odd n larger."""
+    np.testing.assert_allclose(best_half(n, 3).weights, np.log(raw) / np.log(raw).sum(), atol=1e-15)
+
+
 def ellipsoid(x: Any) -> Any:
     """Axes a thousand times longer than others, turned."""
     turned = x @ np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1.0]])
@@ -78,7 +83,7 @@ def test_roots_of_a_matrix_and_of_one_that_is_nearly_singular() -> None:
 
 def test_a_law_that_overflows_starts_again_with_the_identity() -> None:
     law = Law.fresh(np.array([0.5, 0.5]), 1e-200)
-    by = recombination(2, 2)
+    by = best_half(4, 2)
     with np.errstate(all="ignore"):
         later = law.learn(np.array([[0.0, 1.0], [1.0, 0.0]]), by.weights, np.eye(2), by, np.asarray(1))
     np.testing.assert_array_equal(later.C, np.eye(2))

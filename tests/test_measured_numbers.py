@@ -262,7 +262,8 @@ def test_a_measured_sentence_is_what_is_found(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rule", "problem"), [("feasibility", "g05"), ("epsilon", "heat-exchanger"), ("static-penalty", "speed-reducer")]
+    ("rule", "problem"), [("cw", "welded-beam"), ("death-penalty", "equalities"), ("static-penalty", "speed-reducer")]
 )
 def test_a_cell_of_the_table_of_rules_is_what_is_found(rule: str, problem: str) -> None:
+    """Of those that do not depend on how a processor rounds."""
     assert documents.rule_cell(rule, documents.rule_problems()[problem]) == values_of("rules")[rule][problem]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import runpy
 from pathlib import Path
 
@@ -51,6 +52,21 @@ def test_significant_wins_from_the_printed_table() -> None:
         "eMAg-ES": [11, 12, 13],
         "C2oDE": [1, 10, 14],
     }
+
+
+def test_how_often_pps_de_is_best_from_the_printed_table() -> None:
+    """The sentence says 16, 10 and 10."""
+    with (DOCS.parent / "src" / "ppsde" / "published" / "tables.csv").open(encoding="utf-8") as file:
+        means: dict[tuple[str, str], dict[str, float]] = {}
+        for row in csv.DictReader(file):
+            if row["mean"] != "NaN":
+                means.setdefault((row["dim"], row["problem"]), {})[row["algorithm"]] = float(row["mean"])
+    best = {key: [name for name in row if row[name] == min(row.values())] for key, row in means.items()}
+    shared = [sum("PPS-DE" in best[key] for key in best if key[0] == d) for d in ("10", "30", "50")]
+    alone = [sum(best[key] == ["PPS-DE"] for key in best if key[0] == d) for d in ("10", "30", "50")]
+    assert (shared, alone) == ([19, 10, 10], [4, 6, 5])
+    counts = ", ".join(f"{both} ({one} alone)" for both, one in zip(shared, alone, strict=True))
+    assert f"level or alone: {counts}" in PAPER["sentences"]()
 
 
 def test_the_place_of_the_published_preset_in_our_rerun_is_stated() -> None:

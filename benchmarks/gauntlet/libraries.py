@@ -288,10 +288,10 @@ class PygmoRows(PygmoTask):
 
 
 def by_pygmo(task: Task, seed: int) -> Answer:
-    """Solve a task with pygmo: hops between local searches by SLSQP where there are constraints, its ant colony for
-    rows or workers, else self-adaptive DE."""
+    """Solve a task with pygmo: hops between local searches by SLSQP where constraints are to be met exactly, harmony
+    search where there are others, its ant colony for rows or workers, else self-adaptive DE."""
     pygmo = import_module("pygmo")
-    kind = PygmoRows if task.rows else PygmoSmooth if any(task.counts) else PygmoTask
+    kind = PygmoRows if task.rows else PygmoSmooth if task.solved else PygmoTask
     problem = pygmo.problem(kind(task))
     problem.c_tol = [TOLERANCE] * problem.get_nec() + [0.0] * problem.get_nic()
     generations = max(1, task.evaluations // POPULATION - 1)
@@ -302,11 +302,14 @@ def by_pygmo(task: Task, seed: int) -> Answer:
         method = pygmo.gaco(gen=generations, ker=POPULATION - 1, seed=seed)
         method.set_bfe(batches)
         population = pygmo.population(problem, size=POPULATION, b=batches, seed=seed)
-    elif any(task.counts):
+    elif task.solved:
         local = pygmo.nlopt("slsqp")
         local.ftol_rel, local.xtol_rel, local.maxeval = 1e-10, 1e-10, 1000
         method = pygmo.mbh(pygmo.algorithm(local), stop=10, perturb=0.3, seed=seed)
         population = pygmo.population(problem, size=1, seed=seed)
+    elif any(task.counts):
+        method = pygmo.ihs(gen=task.evaluations - POPULATION, seed=seed)
+        population = pygmo.population(problem, size=POPULATION, seed=seed)
     else:
         method = pygmo.sade(gen=generations, seed=seed)
         population = pygmo.population(problem, size=POPULATION, seed=seed)

@@ -21,7 +21,7 @@ class ReferenceCMAES(LiteralRun):
         self.n = self.settings.population_size or 4 + math.floor(3 * math.log(d))
         self.G = 0
         self.mu = self.n // 2
-        raw = [math.log(self.mu + 0.5) - math.log(i) for i in range(1, self.mu + 1)]
+        raw = [math.log((self.n + 1) / 2) - math.log(i) for i in range(1, self.mu + 1)]
         self.w = [value / sum(raw) for value in raw]
         self.population = in_order(self.points_anywhere(self.n, rng))
         w = self.weights() or [1 / self.mu] * self.mu

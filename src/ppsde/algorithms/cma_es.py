@@ -80,10 +80,11 @@ class CMAES:
         points = yield first_points(task, n, rng)
         xp = namespace(points.f)
         population, handling = first_ranked(handling_of(self.rule, xp, task), points, rng)
-        weights = weights_of(population, recombination(n // 2, d))
+        by = best_half(n, d)
+        weights = weights_of(population, by)
         spread = task.upper - task.lower
-        u = (population.x[: n // 2] - task.lower) / xp.where(spread > 0, spread, 1.0)
-        mean = when(weights.sum() > 0, lambda: weights @ u, u.sum(axis=0) / (n // 2))
+        u = (population.x[: by.mu] - task.lower) / xp.where(spread > 0, spread, 1.0)
+        mean = when(weights.sum() > 0, lambda: weights @ u, u.sum(axis=0) / by.mu)
         return State(population, xp.asarray(0), Law.fresh(mean, self.sigma), handling)
 
     def generation(self, state: State, task: Task, rng: Stream) -> Coroutine:
@@ -101,7 +102,7 @@ class CMAES:
         rule = technique.rule(offspring, elapsed, rng)
         rank = technique.rank(rule, offspring, rng)
         population = offspring.take(rank)
-        by = recombination(n // 2, d)
+        by = best_half(n, d)
         weights = weights_of(population, by)
         best = u[rank][: by.mu]
         law = when(
@@ -114,6 +115,11 @@ class CMAES:
 
     def watch(self, state: State) -> dict[str, Array]:
         return {"sigma": state.law.sigma}
+
+
+def best_half(n: int, d: int) -> Recombination:
+    """Weights proportional to ln((n + 1) / 2) - ln i, and learning rates; the middle one of an odd n has weight 0."""
+    return recombination(n / 2, d)
 
 
 def weights_of(population: Population, by: Recombination) -> Array:
