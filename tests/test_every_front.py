@@ -108,6 +108,50 @@ def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_
     assert row.status == "failed" and row.message.startswith(f"MalformedValue: {words}")
 
 
+MASKED = np.ma.array([0.5], mask=[True])
+# Functions that JAX traces, of one point, and the beginning of the words on their values.
+TRACED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "complex": (lambda x: (x[0] * 1j, [x[0]], []), "the objective must be real numbers; got complex numbers"),
+    "complex constraint": (lambda x: (x[0], [x[0], 1j], []), "g must be real numbers; got complex numbers"),
+    "masked objective": (lambda x: (MASKED[0], [x[0]], []), "the objective must be real numbers; got masked values"),
+    "masked constraint": (lambda x: (x[0], [np.ma.masked], []), "g must be real numbers; got masked values"),
+    "two objectives": (lambda x: x[:2], "the objective must be one number; got shape (2,)"),
+    "four values": (
+        lambda x: (x[0], [], [], x[1]),
+        "the function must return f or a tuple (f, g, h); got a tuple of 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+@pytest.mark.parametrize("maximize", [False, True])  # values are then converted first
+def test_a_value_of_the_wrong_form_is_an_error_in_compiled_programs_too(name: str, maximize: bool) -> None:
+    pytest.importorskip("jax")
+    fun, words = TRACED[name]
+    problem = ppsde.Problem(fun, BOUNDS, maximize=maximize)
+    settings: dict[str, Any] = {"method": "jde", "max_evaluations": BUDGET, "rng": SEED}
+    fronts: dict[str, Callable[[], Any]] = {
+        "minimize on the host": lambda: ppsde.minimize(problem, backend="numpy", **settings),
+        "solve_batch": lambda: ppsde.solve_batch(problem, runs=2, **settings),
+    }
+    if not maximize:
+        fronts["minimize compiled"] = lambda: ppsde.minimize(problem, backend="jax", **settings)
+    for front, call in fronts.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # that the host engine is used
+            with pytest.raises(ValueError) as caught:
+                call()
+        assert str(caught.value).startswith(words), front
+
+
+def test_columns_of_constraints_are_not_taken_for_rows_in_compiled_programs() -> None:
+    pytest.importorskip("jax")
+    problem = ppsde.Problem(lambda x: (x[:, 0], x[:, :2].T, None), BOUNDS, vectorized=True)
+    for backend in ("numpy", "jax"):
+        with pytest.raises(ValueError, match=r"^vectorised g of \d+ rows must have shape .*; got \(2, \d+\)"):
+            ppsde.minimize(problem, backend=backend, method="jde", max_evaluations=BUDGET, rng=SEED)
+
+
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_function_that_always_fails_ends_soon_and_says_why_on_every_front(
     name: str, tmp_path: Path, rows: dict[str, Any]

@@ -21,7 +21,7 @@ from scipy.optimize import NonlinearConstraint
 import ppsde
 from ppsde import CheckpointError
 from ppsde.checkpoints import state_file
-from ppsde.checkpoints.checkpoint import CheckpointWarning
+from ppsde.checkpoints.state_file import CheckpointWarning
 from ppsde.population import Population
 
 BOX = [(-3.0, 5.0)] * 3

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .algorithms import DEFAULT
-from .checkpoints.checkpoint import Checkpoint, CheckpointWarning
-from .checkpoints.state_file import CheckpointError, naming
+from .checkpoints.checkpoint import Checkpoint
+from .checkpoints.state_file import CheckpointError, CheckpointWarning, naming
 from .checks import takes_seed
 from .engines.drive import drive
 from .engines.ending import Ending

@@ -15,8 +15,8 @@ import pytest
 import ppsde
 from ppsde.algorithm import Task
 from ppsde.arrays import bits
-from ppsde.checkpoints.checkpoint import MISFITS, Checkpoint, CheckpointWarning
-from ppsde.checkpoints.state_file import MAGIC, CheckpointError
+from ppsde.checkpoints.checkpoint import MISFITS, Checkpoint
+from ppsde.checkpoints.state_file import MAGIC, CheckpointError, CheckpointWarning
 from ppsde.engines.run import Run
 from ppsde.evaluation.evaluate import Costs
 from ppsde.evaluation.values import Failure, Noted

@@ -27,8 +27,8 @@ Deviations (the publication says / we do / because)
   epsilon when pull begins  the largest violation / it shrinks already in that generation / its formula counts from 0
   a push that reaches Tc    not considered / becomes pull with epsilon 0 / the end must be feasible
   Gmax                      overshoots / the last generation is cut at the budget / fairness
-What the publication leaves open was chosen so that `PUBLISHED` fits its printed table best, at D = 10 and, with fewer
-problems and runs, at D = 30: its agreement there with that table is a fit and no prediction.
+Choices that the publication leaves open were made so that `PUBLISHED` fits its printed table best, at D = 10 and, with
+fewer problems and runs, at D = 30: its agreement there with that table is a fit and no prediction.
 Additions of `pps-de`, which `PUBLISHED` switches off, because the published push can end in a population without
 spread at an infeasible point, from where no pull leads out (C15, C24):
   epsilon in the pull       "improved" (two branches) / `schedule` "quantile": the violation that a shrinking share

@@ -22,7 +22,7 @@ from ..parts.handling import check_own, handling_of, is_own, reads_constraints
 from ..parts.sizing import first_points
 from ..population import Population, better_rows, evaluated, join
 from ..problem import Problem
-from ..problem.returned import check_names, parts_of
+from ..problem.returned import check_names, traced_point_values, traced_row_values
 from ..streams import NumpyStream, root_key
 from .ending import Ending, Endings, compiled_status, ending_of
 from .program_cache import remembered
@@ -478,28 +478,10 @@ def why_not_traceable(problem: Problem) -> str | None:
 def traced_values(problem: Problem, x: Array) -> tuple[Array, Array, Array]:
     """Return f (n,), g (n, p), h (n, q) of the rows of x (n, d) by JAX; a function of one point is mapped over rows."""
     import jax
-    import jax.numpy as jnp
-
-    def columns(part: Any, n: int) -> Array:
-        part = jnp.asarray(part, float) if len(part) else jnp.empty((n, 0))
-        return part.reshape(n, -1)
-
-    def point(row: Array) -> tuple[Array, Array, Array]:
-        f, g, h = parts_of(problem.fun(row))
-        one = [jnp.ravel(jnp.asarray(part, float)) if len(part) else jnp.empty(0) for part in map(_sequence, (g, h))]
-        return jnp.asarray(f, float).reshape(()), one[0], one[1]
 
     if not problem.vectorized:
-        return jax.vmap(point)(x)
-    f, g, h = parts_of(problem.fun(x))
-    return jnp.asarray(f, float).reshape(x.shape[0]), columns(g, x.shape[0]), columns(h, x.shape[0])
-
-
-def _sequence(part: Any) -> Any:
-    """Return the constraints of one point as a sequence; a single number becomes a sequence of one."""
-    import jax.numpy as jnp
-
-    return part if isinstance(part, list | tuple) else jnp.ravel(jnp.asarray(part))
+        return jax.vmap(lambda row: traced_point_values(problem.fun(row)))(x)
+    return traced_row_values(problem.fun(x), x.shape[0])
 
 
 def device_of(device: Any) -> Any:

@@ -85,7 +85,6 @@ class Strand:
     run: Run
     given: np.ndarray = field(init=False)
     answers: dict[int, Row] = field(init=False)  # by row
-    at_once: FGH | None = field(init=False)  # the answers to all rows, where these came together
     waited: int = 0
     looked_ahead: bool = False
     ahead: list[np.ndarray] = field(default_factory=list)  # points that may be wanted next and are not given out yet
@@ -97,7 +96,7 @@ class Strand:
     def next_request(self) -> None:
         """Forget the answers: the run wants other points, or none."""
         self.given = np.zeros(0 if self.run.wanted is None else len(self.run.wanted), bool)
-        self.answers, self.at_once, self.waited = {}, None, 0
+        self.answers, self.waited = {}, 0
         self.looked_ahead, self.ahead = False, []
 
     def look_ahead(self, best: Population | None) -> None:
@@ -142,7 +141,7 @@ class Strand:
     @property
     def complete(self) -> bool:
         """Whether the current request is answered."""
-        return not self.over and (self.at_once is not None or len(self.answers) == len(self.given))
+        return not self.over and len(self.answers) == len(self.given)
 
     @property
     def waits(self) -> bool:
@@ -151,13 +150,10 @@ class Strand:
 
     def open_rows(self) -> list[int]:
         """Return the rows of the request without an answer."""
-        rows = range(len(self.given))
-        return [row for row in rows if row not in self.answers] if self.answers else list(rows)
+        return [row for row in range(len(self.given)) if row not in self.answers]
 
     def values(self, counts: tuple[int, int]) -> FGH:
         """Return f (n,), g (n, p) and h (n, q) of the request, NaN without an answer; p and q are at least `counts`."""
-        if self.at_once is not None:
-            return self.at_once
         return _together([self.answers.get(row, NO_VALUES) for row in range(len(self.given))], counts)
 
 
@@ -285,9 +281,8 @@ class Searches:
             return None
         strand = self._strands[0]
         if strand.run.wanted is None:
-            return np.empty((0, self.task.dimension))
-        rows = self._rows_together(strand)
-        return strand.run.wanted if len(rows) == len(strand.given) else strand.run.wanted[rows]
+            return np.empty((0, self.leading.task.dimension))
+        return strand.run.wanted if not self._asked else strand.run.wanted[self._rows_together(strand)]
 
     @property
     def out(self) -> int:
@@ -417,22 +412,37 @@ class Searches:
 
     def supply(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Continue with the values of all points of `wanted`: f (n,), g (n, p), h (n, q)."""
-        strand = self._strands[0]
-        if strand.run.wanted is None:
+        if self.leading.wanted is None:
             raise ValueError("the run is over; no values are wanted")
-        rows, x = self._rows_together(strand), strand.run.wanted
-        points = evaluated(x if len(rows) == len(x) else x[rows], f, g, h, self.tolerance)
-        if self._out:
-            self._out = {number: at for number, at in self._out.items() if at[0] is not strand or at[1] == EARLY}
         self.requests += 1
+        if self._asked:
+            self._supply_open(f, g, h)
+        else:
+            self._supply_single(f, g, h)
+
+    def _supply_single(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """Supply the only run, which has the budget alone, since no point was ever given out by itself."""
+        run = self.leading
+        before = run.best
+        run.supply(f, g, h)
+        self.evaluations, self.failed = run.evaluations, run.failed
+        if run.best is not None and run.best is not before:
+            self.best = better_point(self.best, run.best)
+        self._strands[0].next_request()
+        self._converged = run.wanted is None and run.status == CONVERGED
+
+    def _supply_open(self, f: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """Answer the points of the leading run that have no answer."""
+        strand = self._strands[0]
+        assert strand.run.wanted is not None
+        rows = self._rows_together(strand)
+        points = evaluated(strand.run.wanted[rows], f, g, h, self.tolerance)
+        self._out = {number: at for number, at in self._out.items() if at[0] is not strand or at[1] == EARLY}
         self.best = better_point(self.best, points) if len(rows) else self.best
         self.evaluations += points.size
         self.failed += points.size - int(np.count_nonzero(points.valid))
         strand.given[rows] = True
-        if len(rows) == len(x):
-            strand.at_once = f, g, h
-        else:
-            strand.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
+        strand.answers |= {row: (float(f[k]), g[k].copy(), h[k].copy()) for k, row in enumerate(rows)}
         self._after_answers(strand, len(rows))
 
     def inject(self, points: Population) -> None:
@@ -530,11 +540,8 @@ class Searches:
         """Supply a run with the answers to its request as long as it has them all, some of them early ones."""
         run, before = strand.run, strand.run.state
         while strand.complete:
-            if self._asked:  # else the run has the budget alone
-                early = len(strand.early) + sum(
-                    owner is strand and row == EARLY for owner, row, _ in self._out.values()
-                )
-                run.allowance = run.evaluations + len(strand.given) + early + max(0, self._left)
+            early = len(strand.early) + sum(owner is strand and row == EARLY for owner, row, _ in self._out.values())
+            run.allowance = run.evaluations + len(strand.given) + early + max(0, self._left)
             run.supply(*strand.values(self.counts or (0, 0)))
             strand.next_request()
             self._use_early(strand)

@@ -42,7 +42,7 @@ class Evaluator(ABC):
     def stream(self, arrivals: Arrivals, check: Check = no_check) -> None:
         """Evaluate points one by one while `arrivals` has some, and store the values of each when it has finished.
 
-        No worker waits for another. What is raised passes through, as from `submit`.
+        No worker waits for another. Exceptions pass through, as from `submit`.
         """
         while numbers := arrivals.begin(1):
             for number in numbers:

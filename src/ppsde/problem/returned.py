@@ -27,15 +27,34 @@ def check_names(names: Sequence[str] | None, there: int) -> None:
 
 def point_values(value: Any) -> tuple[float, np.ndarray, np.ndarray]:
     """Return f, g (p,), h (q,) from the value of a function of one point; `MalformedValue` if that is not possible."""
+    f, g, h = _point(value, reals)
+    return float(f), g, h
+
+
+def traced_point_values(value: Any) -> FGH:
+    """Return the same from the value of a function of a tracer of JAX, as arrays of JAX."""
+    return _point(value, _traced_reals)
+
+
+def _point(value: Any, reals: Callable[[Any, str], Array]) -> FGH:
     f, g, h = parts_of(value)
     objective = reals(f, "the objective")
     if objective.size != 1:
         raise MalformedValue(f"the objective must be one number; got shape {objective.shape}")
-    return float(objective.reshape(())), reals(g, "g").reshape(-1), reals(h, "h").reshape(-1)
+    return objective.reshape(()), reals(g, "g").reshape(-1), reals(h, "h").reshape(-1)
 
 
-def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def row_values(value: Any, n: int) -> FGH:
     """Return f (n,), g (n, p), h (n, q) from the value of a vectorised function of n rows; or `MalformedValue`."""
+    return _rows(value, n, reals)
+
+
+def traced_row_values(value: Any, n: int) -> FGH:
+    """Return the same from the value of a vectorised function of a tracer of JAX, as arrays of JAX."""
+    return _rows(value, n, _traced_reals)
+
+
+def _rows(value: Any, n: int, reals: Callable[[Any, str], Array]) -> FGH:
     f, g, h = parts_of(value)
     objective = reals(f, "the objective")
     if objective.shape != (n,) and objective.shape != (n, 1):
@@ -43,7 +62,7 @@ def row_values(value: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             f"a vectorised objective of {n} rows must have shape ({n},); got {objective.shape}. "
             "It is called with points as rows (n, d)"
         )
-    return objective.reshape(n), _columns(g, n, "g"), _columns(h, n, "h")
+    return objective.reshape(n), _columns(reals(g, "g"), n, "g"), _columns(reals(h, "h"), n, "h")
 
 
 def parts_of(value: Any) -> tuple[Any, Any, Any]:
@@ -157,6 +176,8 @@ def reals(value: Any, name: str) -> np.ndarray:
     """Return the value as an array of 64-bit floats; `MalformedValue` if it is not made of real numbers."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value  # nearly always
+    if type(value) is tuple and not value:
+        return np.empty(0)
     if _masked(value):
         raise MalformedValue(f"{name} must be real numbers; got masked values: {shortened(value)}")
     try:
@@ -174,6 +195,24 @@ def reals(value: Any, name: str) -> np.ndarray:
     return array if array.dtype == np.float64 else array.astype(float)
 
 
+def _traced_reals(value: Any, name: str) -> Array:
+    """Return the value as an array of JAX; `MalformedValue` if it is masked or complex, which JAX would convert."""
+    import jax.numpy as jnp
+
+    if _masked(value):
+        raise MalformedValue(f"{name} must be real numbers; got masked values: {shortened(value)}")
+    if _complex(value):
+        raise MalformedValue(f"{name} must be real numbers; got complex numbers")
+    return jnp.asarray(value, float)
+
+
+def _complex(value: Any) -> bool:
+    """Return whether a value is complex, or contains something that is."""
+    if isinstance(value, list | tuple):
+        return any(_complex(item) for item in value)
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", None) == "c"
+
+
 def _masked(value: Any) -> bool:
     """Return whether a value is masked, wholly or in part, or contains something that is."""
     if isinstance(value, list | tuple):
@@ -189,14 +228,11 @@ def _large_integers(array: np.ndarray, name: str) -> np.ndarray:
         raise MalformedValue(f"{name} must be numbers of at most 1.8e308; got an int that is larger") from None
 
 
-def _columns(value: Any, n: int, name: str) -> np.ndarray:
-    if type(value) is tuple and not value:
-        return np.empty((n, 0))
-    array = reals(value, name)
+def _columns(array: Array, n: int, name: str) -> Array:
     if array.ndim == 2 and array.shape[0] == n:
         return array
     if array.size == 0:
-        return np.empty((n, 0))
+        return namespace(array).empty((n, 0))
     if array.shape == (n,):
         return array.reshape(n, 1)
     raise MalformedValue(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..lookup import did_you_mean
 from ..population import TOLERANCE, Population, checked_tolerance
-from .returned import FGH, MalformedValue, parts_of, point_values, row_values
+from .returned import FGH, MalformedValue, point_values, row_values, traced_point_values, traced_row_values
 from .variables import Variables
 
 if TYPE_CHECKING:
@@ -135,24 +135,14 @@ class Converted:
     def __call__(self, x: Any) -> Any:
         value = self._fun(x)
         if hasattr(x, "at"):  # an array or a tracer of JAX
-            return self._traced(value, len(x))
+            traced = traced_row_values(value, len(x)) if self._vectorized else traced_point_values(value)
+            return self._units.to_search(*traced)
         f, g, h = row_values(value, len(x)) if self._vectorized else point_values(value)
         for part, count in ((g, self._units.scale), (g, self._units.slack)):
             expected = None if count is None else len(count) - (h.shape[-1] if count is self._units.scale else 0)
             if expected is not None and part.shape[-1] != expected:
                 raise MalformedValue(f"there must be {expected} inequalities, as n_ineq says; got {part.shape[-1]}")
         return self._units.to_search(f, g, h)
-
-    def _traced(self, value: Any, n: int) -> Any:
-        import jax.numpy as jnp
-
-        f, g, h = parts_of(value)
-        rows = (n, -1) if self._vectorized else (-1,)
-        g, h = (
-            jnp.asarray(part, float).reshape(rows) if len(part) else jnp.empty((n, 0) if self._vectorized else 0)
-            for part in (g, h)
-        )
-        return self._units.to_search(jnp.asarray(f, float), g, h)
 
 
 class InUserSpace:

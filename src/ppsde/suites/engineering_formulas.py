@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import Array, namespace
 from ..problem import FGH
+from .cec2006_formulas import g04
 
 
 def away_from_zero(divisor: Array, smallest: float) -> Array:
@@ -179,14 +180,7 @@ def gas_transmission_compressor(x: Array) -> FGH:
 
 def himmelblau(x: Array) -> FGH:
     """Himmelblau's nonlinear problem (Himmelblau 1972), the version with 0.0006262, the same as g04 of CEC2006."""
-    xp = namespace(x)
-    x1, x2, x3, x4, x5 = x.T
-    f = 5.3578547 * x3**2 + 0.8356891 * x1 * x5 + 37.293239 * x1 - 40792.141
-    first = 85.334407 + 0.0056858 * x2 * x5 + 0.0006262 * x1 * x4 - 0.0022053 * x3 * x5
-    second = 80.51249 + 0.0071317 * x2 * x5 + 0.0029955 * x1 * x2 + 0.0021813 * x3**2
-    third = 9.300961 + 0.0047026 * x3 * x5 + 0.0012547 * x1 * x3 + 0.0019085 * x3 * x4
-    g = [first - 92, -first, second - 110, 90 - second, third - 25, 20 - third]
-    return f, xp.stack(g, axis=1), x[:, :0]
+    return g04(x)
 
 
 def process_synthesis(x: Array) -> FGH:
