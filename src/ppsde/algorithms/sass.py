@@ -15,6 +15,7 @@ problems with many equalities are out of reach.
 Deviations (the program does / we do / because)
   slopes                   formulas, one evaluation / differences, D evaluations / a black box
   steps of a repair        4, or 3000 if D >= 20 and there are equalities / `repair_steps` 4 / they cost D + 1 each
+  clock of the repairs     every D-th generation, from 0 or 1 not known / from 0: the first trials too / small budgets
   repair of the best       up to 5000 steps, if D >= 20, every D generations / as many as of a trial / likewise
   bounds in the repair     slack variables / clamped to the box / two equations per variable less
   slack of an inequality   a variable of its own / sqrt(-g) of each point / the same first step
