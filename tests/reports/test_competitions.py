@@ -19,7 +19,7 @@ from ppsde.experiments.rows import ROW, account_entry, packed, sealed
 from ppsde.experiments.store import new_store
 from ppsde.files import write_own
 from ppsde.published import competitions as printed
-from ppsde.reports.competitions import chance, median_verdict, rerun
+from ppsde.reports.competitions import chance, median_verdict, reason, rerun
 from ppsde.reports.findings import find
 from ppsde.reports.page import page
 from ppsde.stats import Outcomes, ThreeRuns, weighted_scores
@@ -120,6 +120,15 @@ def test_the_chance_of_a_median_is_how_often_one_law_has_it() -> None:
     mixed = Outcomes([1.0] * 12 + [9.0] * 13, [0.0] * 12 + [0.1] * 13)
     assert chance(mixed, (9.0, 0.1)) == 1.0 and chance(mixed, (0.5, 0.0)) < 1e-4
     assert chance(Outcomes([1.00000004] * 25), (1.0, 0.0)) == 1.0, "the published digits are few"
+
+
+def test_entries_are_not_compared_with_another_version_of_a_problem_without_saying_so() -> None:
+    """A whole population is infeasible in the competition's RC22 as soon as one of its rows has no angle."""
+    assert "the whole population" in reason("sass", "RC22", "better", 0.0)
+    assert reason("colshade", "RC22", "better", 0.0) == "not known"
+    suite = ppsde.suites.get("cec2020rw").problem("RC22")
+    rows = np.random.default_rng(0).uniform(suite.lower, suite.upper, (500, suite.dimension))
+    assert 0.05 < (suite.evaluate(rows)[1][:, 7] == 1e6).mean() < 0.11, "so that most populations have one"
 
 
 def plan_of(*words: str) -> Plan:
