@@ -98,6 +98,12 @@ def test_a_repair_finds_the_equalities_and_the_best_point_of_many_variables_is_r
     assert state.incumbent.feasible[0]
 
 
+def test_a_repair_goes_along_bounds_as_the_program_does() -> None:
+    """38 equalities in 48 variables, many at a bound: steps that were only clamped ended far from feasible."""
+    problem = ppsde.suites.get("cec2020rw").problem("RC07")
+    assert ppsde.minimize(problem, method="sass", max_evaluations=40_000, rng=1).success
+
+
 def test_a_repair_of_many_constraints_ends() -> None:
     """Rotating 302 constraints with all variables and slacks had not ended after ten minutes."""
 

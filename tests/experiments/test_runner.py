@@ -17,9 +17,11 @@ from experiments.studies import LINUX, TELLING, children_of, command, contents, 
 import ppsde
 from ppsde.engines.drive import Interrupts
 from ppsde.experiments import Plan, Store, run
+from ppsde.experiments.database import drop
 from ppsde.experiments.leases import Claim, Leases
 from ppsde.experiments.plan import expanded
 from ppsde.experiments.repair import damages
+from ppsde.experiments.rows import ROW
 from ppsde.experiments.runner import _Session
 from ppsde.experiments.worker import host_rows
 from ppsde.experiments.workers import Processes
@@ -274,6 +276,23 @@ def test_a_compiled_row_does_not_depend_on_what_is_compiled_beside_it(tmp_path: 
     run(Plan(["pps-de"], **alone), tmp_path / "alone.db")
     rows = contents(tmp_path / "alone.db")
     assert len(rows) == 3 and rows.items() <= contents(tmp_path / "whole.db").items()
+
+
+@pytest.mark.slow
+def test_a_resumed_study_equals_the_unbroken_one_where_a_method_reads_constraints(tmp_path: Path) -> None:
+    """The problems have 1 and 1 constraints, and 3 and 0: together, each gets columns of the other."""
+    pytest.importorskip("jax")
+    few = {"method": "sass", "options": {"population_size": 12, "repair_probability": 1.0}}
+    plan = Plan([few], suite="cec2020rw", problems=["RC09", "RC10"], runs=1, budget=6000)
+    run(plan, tmp_path / "study.db")
+    rows = contents(tmp_path / "study.db")
+    with Store(tmp_path / "study.db", writable=True) as store, store.database.writing() as execute:
+        (job,) = (one.job.id for one in expanded(plan) if one.source.name == "RC09")
+        ((number,),) = execute("SELECT number FROM results WHERE job = ?", job).fetchall()
+        drop(execute, ROW, number)
+    assert len(contents(tmp_path / "study.db")) == 1
+    run(plan, tmp_path / "study.db")
+    assert contents(tmp_path / "study.db") == rows
 
 
 @pytest.mark.slow

@@ -106,12 +106,17 @@ class ReferenceSASS(LiteralRun):
                 y, now = trials[i], state[i]
                 r = np.array([max(g, 0.0) for g in y.g] + y.h)
                 s = np.array([math.sqrt(max(-g, 0.0)) for g in y.g])
-                wide = np.zeros((len(r), d + len(s)))
-                wide[:, :d] = now["J"]
+                m, p = len(r), len(s)
+                down, up = ([math.sqrt(abs(y.x[j] - side[j])) for j in range(d)] for side in (self.lower, self.upper))
+                wide = np.zeros((m + 2 * d, d + p + 2 * d))  # rows: constraints, lower bounds, upper bounds
+                wide[:m, :d] = now["J"]
                 for k, slack in enumerate(s):
                     wide[k, d + k] = 2 * slack
-                normal = wide.T @ wide + now["lam"] * np.eye(d + len(s))
-                step = -np.linalg.solve(normal, wide.T @ r)[:d]
+                for j in range(d):
+                    wide[m + j, j], wide[m + j, d + p + j] = 1, -2 * down[j]
+                    wide[m + d + j, j], wide[m + d + j, d + p + d + j] = 1, 2 * up[j]
+                normal = wide.T @ wide + now["lam"] * np.eye(wide.shape[1])
+                step = -np.linalg.solve(normal, wide.T @ np.concatenate([r, np.zeros(2 * d)]))[:d]
                 z = self.judge(self.in_box("clamp", [y.x[j] + float(step[j]) for j in range(d)]))
                 if not z.failed and sum(v * v for v in [*(max(g, 0.0) for g in z.g), *z.h]) < float((r * r).sum()):
                     now["lam"] = now["lam"] if now["failed"] else now["lam"] / 10

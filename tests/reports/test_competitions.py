@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reports.made_up import a_study
+from reports.made_up import ACCOUNT, a_run, a_study
 
 import ppsde
 from ppsde.cli import main
 from ppsde.commands import reproduce
 from ppsde.experiments import Plan
+from ppsde.experiments.plan import expanded
+from ppsde.experiments.rows import ROW, account_entry, packed, sealed
+from ppsde.experiments.store import new_store
 from ppsde.files import write_own
 from ppsde.published import competitions as printed
-from ppsde.reports.competitions import chance, median_verdict, rerun
+from ppsde.reports.competitions import chance, median_verdict, reason, rerun
 from ppsde.reports.findings import find
 from ppsde.reports.page import page
 from ppsde.stats import Outcomes, ThreeRuns, weighted_scores
@@ -119,6 +122,15 @@ def test_the_chance_of_a_median_is_how_often_one_law_has_it() -> None:
     assert chance(Outcomes([1.00000004] * 25), (1.0, 0.0)) == 1.0, "the published digits are few"
 
 
+def test_entries_are_not_compared_with_another_version_of_a_problem_without_saying_so() -> None:
+    """A whole population is infeasible in the competition's RC22 as soon as one of its rows has no angle."""
+    assert "the whole population" in reason("sass", "RC22", "better", 0.0)
+    assert reason("colshade", "RC22", "better", 0.0) == "not known"
+    suite = ppsde.suites.get("cec2020rw").problem("RC22")
+    rows = np.random.default_rng(0).uniform(suite.lower, suite.upper, (500, suite.dimension))
+    assert 0.05 < (suite.evaluate(rows)[1][:, 7] == 1e6).mean() < 0.11, "so that most populations have one"
+
+
 def plan_of(*words: str) -> Plan:
     parser = argparse.ArgumentParser()
     reproduce.add(parser.add_subparsers())
@@ -155,3 +167,36 @@ def test_the_command_runs_and_resumes_a_competition(tmp_path: Path, capsys: pyte
         out = capsys.readouterr().out
         assert "4 of 4 runs done" in out and "SASS (published)" in out and "first by score" in out
     assert "rerun" in (tmp_path / "reproduce.html").read_text()
+
+
+def a_part(path: Path, *words: str) -> Path:
+    """A store with made-up runs of the plan that the command has."""
+    plan, rng = plan_of(*words), np.random.default_rng(2)
+    planned = expanded(plan)
+    with new_store(path) as store:
+        store.add_plan(plan.as_data(), [(one.label, one.job) for one in planned])
+        for job in (one.job for one in planned):
+            store.add_entries(sealed(ROW, packed(a_run(job, run, rng, 1.0))) for run in job.runs)
+            store.add_entries([account_entry({"job": job.id, "finished": 1e9, "seconds": 6.0, **ACCOUNT})])
+    return path
+
+
+def test_parts_made_on_other_machines_are_compared_by_one_command_that_runs_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--competition", "cec2020rw", "--problem", "RC08,RC31", "--runs", "3", "--device", "gpu"]
+    parts = [a_part(tmp_path / f"{name}.db", *few, "--method", name) for name in ("sass", "jde")]
+    command = ["reproduce", *few, "--from", ",".join(map(str, parts)), "-o", str(tmp_path)]
+    assert main([*command, "--method", "sass,jde,shade"]) == 0
+    assert "12 of 18 runs" in capsys.readouterr().out
+    text = (tmp_path / "reproduce.csv").read_text()
+    assert "6 of 18 runs are missing" in text and "sass: of 2 medians" in text and "in this call" not in text
+    rows = [line.split(",") for line in text.splitlines()]
+    seconds = {row[0]: row[-2] for row in rows if row[0] in ("sass", "jde") and len(row) == 9}
+    assert seconds == {"sass": "12.0", "jde": "12.0"}, "the parts say how long they took"
+    assert {path.name for path in tmp_path.glob("*.db")} == {"sass.db", "jde.db"}, "no other store is made"
+
+    assert main([*command, "--seed", "1"]) == 2
+    assert "is of this plan, on device 'gpu' with 200 points recorded and seed 1" in capsys.readouterr().err
+    assert main([*command, "--workers", "2"]) == 2
+    assert "workers must not be given with --from: nothing is run" in capsys.readouterr().err

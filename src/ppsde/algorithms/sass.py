@@ -15,8 +15,9 @@ problems with many equalities are out of reach.
 Deviations (the program does / we do / because)
   slopes                   formulas, one evaluation / differences, D evaluations / a black box
   steps of a repair        4, or 3000 if D >= 20 and there are equalities / `repair_steps` 4 / they cost D + 1 each
+  clock of the repairs     every D-th generation, from 0 or 1 not known / from 0: the first trials too / small budgets
   repair of the best       up to 5000 steps, if D >= 20, every D generations / as many as of a trial / likewise
-  bounds in the repair     slack variables / clamped to the box / two equations per variable less
+  bounds in the repair     slack variables / sqrt of the distances of each point, then clamped / the same first step
   slack of an inequality   a variable of its own / sqrt(-g) of each point / the same first step
   last value of a repair   not counted / counted / fairness
   violation                a mean over the constraints, |h| beyond the tolerance / the sum, |h| less the tolerance, over
@@ -54,6 +55,7 @@ from ..population import Keys, Population, best_of_two, choose, join
 from ..streams import Stream
 
 ROUNDING = 8 * float(np.finfo(float).eps)
+LEAST_DAMPING = 1e-100  # so that nothing is divided by 0
 MANY_VARIABLES = 20  # from which on the best point is repaired too, if there are equalities
 
 
@@ -232,9 +234,9 @@ class SASS:
     def _repaired(self, points: Population, wanted: Array, task: Task) -> Generator[Ask, Population, Population]:
         """The points, those `wanted` (n,) that violate constraints moved by damped least-squares steps.
 
-        Unknowns are x and a slack s for each inequality; the equations are g + s^2 = 0 and h = 0. A step minimises
-        |J step + r|^2 + damping |step|^2. It counts if it reduces |r|; the slopes are measured again only after such a
-        step.
+        Unknowns are x and slacks s for each inequality and each bound; the equations are g + s^2 = 0, h = 0,
+        x - s^2 = lower and x + s^2 = upper. A step minimises |J step + r|^2 + damping |step|^2. It counts if it reduces
+        |r|; the slopes are measured again only after such a step.
         """
         xp = namespace(points.f)
         (n, d), p, m = points.x.shape, points.g.shape[1], points.g.shape[1] + points.h.shape[1]
@@ -253,10 +255,11 @@ class SASS:
             measured = measured | known
             going = needy & measured
             r = xp.where(going[:, None], residual(points), 0.0)
-            slopes = xp.where(going[:, None, None], J, 0.0)
+            free = freedom(points.x, task, damping)
+            slopes = xp.where(going[:, None, None], J, 0.0) * free[:, None, :]
             slack = xp.concatenate([4.0 * xp.maximum(-points.g, 0.0), xp.zeros((n, m - p))], axis=1)
             steps = partial(damped_steps, slopes, damping[:, None] + slack, r)
-            step = xp.nan_to_num(-if_needed(going.any(), steps, xp.zeros((n, d))))
+            step = free * xp.nan_to_num(-if_needed(going.any(), steps, xp.zeros((n, d))))
             tried = yield Ask(xp.clip(points.x + step, task.lower, task.upper), going)
             smaller = going & tried.valid & ((residual(tried) ** 2).sum(axis=1) < (r**2).sum(axis=1))
             damping = xp.where(smaller, xp.where(failed, damping, damping / 10), damping * 10)
@@ -269,6 +272,24 @@ class SASS:
 def _measured_again(J: Array, points: Population, values: Population, known: Array) -> Array:
     """The slopes (n, m, d), where `known` (n,) those by the values of probes."""
     return namespace(J).where(known[:, None, None], jacobian(points, values, known), J)
+
+
+def freedom(x: Array, task: Task, damping: Array) -> Array:
+    """How freely each variable (n, d) moves in a damped step whose unknowns are slacks of its bounds too; 1 is wholly.
+
+    Eliminated, the two equations x - s^2 = lower and x + s^2 = upper make a variable near a bound stiff, since there s
+    must change much for a small move. In variables step / freedom a step is damped as if there were no bounds.
+
+    Examples
+    --------
+    >>> task = Task(np.zeros(2), np.full(2, 100.0), 1000)
+    >>> freedom(np.array([[50.0, 0.0]]), task, np.array([0.01])).round(2)
+    array([[1. , 0.1]])
+    """
+    xp = namespace(x)
+    least = xp.maximum(damping, LEAST_DAMPING)[:, None]
+    stiffness = [1.0 / (least + 4.0 * distance) for distance in (x - task.lower, task.upper - x)]
+    return 1.0 / xp.sqrt(1.0 + stiffness[0] + stiffness[1])
 
 
 def damped_steps(J: Array, weights: Array, r: Array) -> Array:

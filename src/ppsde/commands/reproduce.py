@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..files import refuse_foreign, write_own
 from .exit_status import FOUND, INTERRUPTED
-from .parsing import Renamed, add_seed, add_several, again, command, instance, whole
+from .parsing import Renamed, Several, add_seed, add_several, again, command, instance, whole
 from .text import heading, table
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def add(group: Any) -> None:
         "ppsde reproduce --method all --dimension 10,30 --report original",
         "ppsde reproduce --competition cec2026 --device gpu -o cec2026",
         "ppsde reproduce --competition cec2020rw --method sass,colshade,pps-sqp -o cec2020rw",
+        "ppsde reproduce --competition cec2026 --device gpu --from a.db,b.db -o cec2026",
     )
     parser.add_argument("--competition", choices=("cec2026", "cec2020rw"), help="rerun a competition")
     several = partial(add_several, parser)
@@ -63,6 +66,14 @@ def add(group: Any) -> None:
     parser.add_argument("--workers", type=whole, metavar="N", help="threads on a CPU (default: one per core)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="where results go (default: DIR/reproduce.db)")
     parser.add_argument(
+        "--from",
+        action="extend",
+        type=Several(Path),
+        dest="stores",
+        metavar="STORE",
+        help="run nothing, compare what these stores have; may be repeated",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, default=Path("reproduce"), metavar="DIR", help="default: %(default)s"
     )
     parser.set_defaults(run=reproduce)
@@ -74,19 +85,29 @@ def reproduce(arguments: Namespace) -> int:
     from ..reports.study import gather
 
     plan = competition_plan(arguments) if arguments.competition else published_plan(arguments)
+    if arguments.stores:
+        for name in ("store", "workers"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"{name} must not be given with --from: nothing is run")
     arguments.output.mkdir(parents=True, exist_ok=True)
-    path = arguments.store or arguments.output / "reproduce.db"
     for kind in ("csv", "html"):
         refuse_foreign(arguments.output / f"reproduce.{kind}", kind)
-    summary = run(plan, path, workers=arguments.workers, progress=True)
-    print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {summary.seconds:.1f} s")
-    if summary.interrupted:
-        print(f"interrupted; to resume: {again(arguments)}")
-        return INTERRUPTED
-    with Store(path) as store:
-        study = gather(store, summary.plan)
+    seconds = None
+    if arguments.stores:
+        study = _joined(plan, arguments.stores)
+        print(f"{', '.join(map(str, arguments.stores))}: {study.runs:,} of {study.wanted:,} runs")
+    else:
+        path = arguments.store or arguments.output / "reproduce.db"
+        summary = run(plan, path, workers=arguments.workers, progress=True)
+        seconds = summary.seconds
+        print(f"{path}: {summary.done:,} of {summary.runs:,} runs done, {seconds:.1f} s")
+        if summary.interrupted:
+            print(f"interrupted; to resume: {again(arguments)}")
+            return INTERRUPTED
+        with Store(path) as store:
+            study = gather(store, summary.plan)
     if arguments.competition:
-        texts = _competition(arguments.competition, study, summary.seconds)
+        texts = _competition(arguments.competition, study, seconds)
     else:
         texts = _published(arguments.report, study)
     files = {arguments.output / f"reproduce.{kind}": text for kind, text in texts.items()}
@@ -94,6 +115,27 @@ def reproduce(arguments: Namespace) -> int:
         write_own(file, text, file.suffix[1:])
     print("written:", ", ".join(map(str, files)))
     return FOUND
+
+
+def _joined(plan: Plan, stores: Sequence[Path]) -> Study:
+    """Return the study of a plan with the runs of it that stores have."""
+    from ..experiments import Store
+    from ..experiments.plan import expanded
+    from ..experiments.repair import merge
+    from ..reports.study import gather
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "joined.db"
+        merge(path, stores)
+        with Store(path, writable=True) as store:
+            number = store.add_plan(plan.as_data(), [(one.label, one.job) for one in expanded(plan)])
+            study = gather(store, number)
+    if not study.runs:
+        raise ValueError(
+            f"no run of {', '.join(map(str, stores))} is of this plan, on device {plan.device!r} with {plan.record} "
+            f"points recorded and seed {plan.seed}"
+        )
+    return study
 
 
 def _published(report: str, study: Study) -> dict[str, str]:
@@ -110,7 +152,7 @@ def _published(report: str, study: Study) -> dict[str, str]:
     return {"csv": published.as_csv(cells), "html": page(study, compared=published.section(cells, report))}
 
 
-def _competition(name: str, study: Study, seconds: float) -> dict[str, str]:
+def _competition(name: str, study: Study, seconds: float | None) -> dict[str, str]:
     """Print the tables of a competition, but for the long one; return the CSV file and the page."""
     from ..reports.competitions import rerun
     from ..reports.findings import find
@@ -118,7 +160,8 @@ def _competition(name: str, study: Study, seconds: float) -> dict[str, str]:
 
     findings = find(study)
     found = rerun(name, study, findings)
-    found = replace(found, lines=[*found.lines, f"{seconds:.0f} s in this call"])
+    if seconds is not None:
+        found = replace(found, lines=[*found.lines, f"{seconds:.0f} s in this call"])
     for each in (one for kind, one in found.tables.items() if kind != "problems"):
         print(heading(f"\n{each.title}"))
         lines = [[f"{value:.5g}" if isinstance(value, float) else str(value) for value in row] for row in each.rows]

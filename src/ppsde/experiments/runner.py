@@ -14,6 +14,7 @@ from typing import Any
 
 from ..display.progress import Show, Status, live
 from ..engines.drive import Interrupts, noticed
+from ..parts.handling import reads_constraints
 from .cluster import Cluster, DaskWorker
 from .database import drop
 from .job import Job, canonical, provenance
@@ -311,12 +312,20 @@ class _Session:
 def _problems_by_program(mine: Sequence[Planned], todo: Mapping[str, Planned]) -> dict[str, list[dict[str, Any]]]:
     """Return, for each program, the problems it is compiled for.
 
-    On a CPU those that jobs are left for. On a GPU all of them, so that resuming a study changes no rounding.
+    On a CPU those that jobs are left for. On a GPU all of them, so that resuming a study changes no rounding; and on a
+    CPU too if the method reads constraints, of which a program has as many for all problems as one of them needs.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
+    needed = {one.job.program for one in todo.values() if one.job.kind != "host"}
+    all_of: dict[str, bool] = {}
     for one in mine:
-        if one.job.kind == "gpu" or (one.job.kind == "cpu" and one.job.id in todo):
-            found.setdefault(one.job.program, {}).setdefault(canonical(one.job.problem), _described(one))
+        program = one.job.program if one.job.kind != "host" else None
+        if program is None or program not in needed:
+            continue
+        if program not in all_of:
+            all_of[program] = one.job.kind == "gpu" or reads_constraints(one.job.algorithm())
+        if all_of[program] or one.job.id in todo:
+            found.setdefault(program, {}).setdefault(canonical(one.job.problem), _described(one))
     return {key: list(problems.values()) for key, problems in found.items()}
 
 
