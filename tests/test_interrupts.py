@@ -150,7 +150,7 @@ def test_with_workers_the_running_evaluations_are_not_waited_for_and_finished_on
     with running(LONG_EVALUATIONS, 2, 2) as process:
         process.send_signal(signal.SIGINT)
         facts = told(process)
-    assert facts == {"status": 3, "nfev": 0, "fun": 7.0, "x": [1.5, 0.0], "restored": True}
+    assert facts == {"status": 3, "nfev": 2, "fun": 7.0, "x": [1.5, 0.0], "restored": True}
 
 
 @posix
@@ -169,7 +169,7 @@ def test_an_evaluation_that_the_interrupt_itself_has_spoilt_is_not_a_failure() -
     with running(WITH_A_SOLVER, 1, 2) as process:
         os.killpg(process.pid, signal.SIGINT)
         facts = told(process)
-    assert facts == {"status": 3, "nfev": 0, "failures": 0, "calls": 2, "restored": True}
+    assert facts == {"status": 3, "nfev": 1, "failures": 0, "calls": 2, "restored": True}
 
 
 def test_signals_are_noticed_and_counted_and_their_handlers_given_back() -> None:
@@ -232,7 +232,35 @@ def test_what_was_evaluated_when_the_time_was_up_counts() -> None:
         return float((x**2).sum())
 
     result = ppsde.minimize(fun, [(-1, 1)] * 2, method="pps-de", rng=1, max_time=0.5, x0=[0.5, 0.5])
-    assert result.nfev == 0 and 1 <= result.n_calls < 40 and 0 <= result.fun <= 0.5 and result.success
+    assert 1 <= result.nfev == result.n_calls < 40 and 0 <= result.fun <= 0.5 and result.success
+
+
+@pytest.mark.parametrize("last", [31, 131])  # in the first generation of 100 points, and in the second
+@pytest.mark.parametrize("how", ["raises", "nan"])
+def test_points_and_failures_of_a_generation_that_is_not_complete_count(how: str, last: int) -> None:
+    asked: list[np.ndarray] = []
+
+    def fun(x):
+        if len(asked) == last:
+            raise KeyboardInterrupt
+        asked.append(x)
+        if x[0] >= 0:
+            return float(x @ x)
+        if how == "nan":
+            return np.nan
+        raise RuntimeError("no mesh")
+
+    result = ppsde.minimize(fun, [(-1, 1)] * 2, method="jde", rng=1)
+    failed = [x for x in asked if x[0] < 0]
+    assert result.status == 3 and result.nfev == last and result.n_failed == len(failed)
+    assert np.array_equal([failure.x for failure in result.failures], failed)
+
+
+def test_the_failure_that_ends_a_run_is_in_its_result_once() -> None:
+    with pytest.raises(ppsde.EvaluationError) as raised:
+        ppsde.minimize(lambda x: np.nan if x[0] < 0 else 1.0, [(-1, 1)] * 2, method="jde", rng=1, on_failure="raise")
+    result = raised.value.result
+    assert result.n_failed == len(result.failures) == 1 <= result.nfev
 
 
 def test_with_workers_nothing_is_waited_for_when_the_time_is_up() -> None:

@@ -138,7 +138,7 @@ def test_an_error_of_an_evaluation_leaves_a_run_that_can_be_resumed(path: Path) 
     failing = Counted(tame, stop=150, error=RuntimeError)
     with pytest.raises(ppsde.EvaluationError) as caught:
         ppsde.minimize(failing, BOX, method="pps-de", max_evaluations=300, rng=3, on_failure="raise", checkpoint=path)
-    assert caught.value.result.nfev < 150
+    assert caught.value.result.nfev == 150
     mended = Counted(tame)
     assert digest(ppsde.resume(path, mended)) == digest(unbroken)
     assert len(mended.points) == 300 - 149

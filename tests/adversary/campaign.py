@@ -127,6 +127,7 @@ def main(words: list[str]) -> int:
 
         which = f"--cases {asked.cases} --first {asked.first}" if asked.first else f"--cases {asked.cases}"
         command = f"python -m tests.adversary.campaign {which} --out cases.json --record"
+        command += "" if asked.record == "campaign" else f" {asked.record}"
         save(asked.record, {**counts, "commit": revision()}, command=command, methods=())
     return int(found["with findings"] > 0)
 

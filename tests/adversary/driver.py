@@ -279,7 +279,7 @@ def dask_client() -> Any:
     import distributed
 
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, protocol="inproc://"
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", protocol="inproc://"
     )
     return distributed.Client(cluster)
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,8 @@ def rows_in(path: Path) -> int:
 def disturbed(folder: Path, host: Host, runs: int, kills: dict[str, int], seed: int) -> dict[str, Any]:
     """Run a study on a cluster, with so many kills of 'worker', 'client' and 'scheduler' at random moments.
 
+    A 'stopped worker' is not killed: it says nothing any more.
+
     Returns what was seen, after comparing the store with that of an undisturbed study without Dask.
     """
     (folder / "sleepy.py").write_text(SLEEPY)
@@ -133,16 +136,16 @@ def disturbed(folder: Path, host: Host, runs: int, kills: dict[str, int], seed: 
     chance.shuffle(deeds)
     moments = sorted(chance.uniform(0.03, 0.85) * 2 * runs for _ in deeds)
     seen: dict[str, Any] = {"rows at each kill": [], "clients": 1, "workers killed": 0}
-    dead: list[int] = []  # workers that were killed; Dask may not have noticed it yet
+    dead: list[int] = []  # workers that were killed or stopped; Dask may not have noticed it yet
     began = time.monotonic()
     argv = (*quiet, "--store", store, "--dask", host.address)
     client = command(*argv)
 
-    def kill_a_worker() -> None:
+    def kill_a_worker(number: int = signal.SIGKILL) -> None:
         while not (pids := [pid for pid in host.pids() if pid not in dead]):
             assert client.poll() is None, client.communicate()
         dead.append(chance.choice(pids))
-        os.kill(dead[-1], signal.SIGKILL)
+        os.kill(dead[-1], number)
         seen["workers killed"] += 1
 
     def kill_the_client() -> None:
@@ -159,6 +162,7 @@ def disturbed(folder: Path, host: Host, runs: int, kills: dict[str, int], seed: 
 
     does: dict[str, Callable[[], None]] = {
         "worker": kill_a_worker,
+        "stopped worker": partial(kill_a_worker, signal.SIGSTOP),
         "client": kill_the_client,
         "scheduler": kill_the_scheduler,
     }

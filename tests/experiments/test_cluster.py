@@ -93,6 +93,12 @@ def test_killed_workers_clients_and_schedulers_change_no_row(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+def test_a_worker_that_says_nothing_any_more_changes_no_row(tmp_path: Path) -> None:
+    with a_cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL="10s") as host:
+        disturbed(tmp_path, host, runs=30, kills={"stopped worker": 1}, seed=4)
+
+
+@pytest.mark.slow
 def test_jobs_of_a_client_that_is_gone_end(host: Host, tmp_path: Path) -> None:
     odd(tmp_path, "waiting")
     argv = ("bench", "run", "--problem", tmp_path / "odd.py:waiting", "--method", "jde", "--runs", 4, "--budget", 20)

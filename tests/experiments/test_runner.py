@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from experiments.clusters import rows_in
 from experiments.studies import LINUX, TELLING, children_of, command, contents, is_there
 
 import ppsde
@@ -206,6 +209,30 @@ def test_a_damaged_store_is_not_written_to(study: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bench repair"):
         run(Plan(["pps-de"], **SMALL, engine="host"), path)
     assert path.read_bytes() == damaged
+
+
+def test_no_store_that_is_another_thing_is_called_damaged(study: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.db"
+    newer.write_bytes(study.read_bytes())
+    with closing(sqlite3.connect(newer)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    for path, words in ((newer, "is a store of version 99; this program reads version 3"), (tmp_path, "is no file")):
+        with pytest.raises(ValueError, match=words) as caught:
+            run(Plan(["pps-de"], **SMALL, engine="host"), path)
+        assert "damaged" not in str(caught.value) and "repair" not in str(caught.value)
+
+
+@pytest.mark.skipif(not LINUX, reason="files that can be removed while they are open")
+def test_a_study_whose_store_is_removed_ends_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    runner = command(*telling(tmp_path, runs=5000, budget=50))
+    store, removed = tmp_path / "study.db", tmp_path / "removed.db"
+    while not rows_in(store):
+        assert runner.poll() is None, runner.communicate()
+    store.rename(removed)
+    out, err = runner.communicate(timeout=120)
+    assert (runner.returncode, out) == (2, "") and err.count("\n") == 1
+    assert "study.db was removed, renamed or replaced while it was in use" in err and damages(removed) == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments.studies import a_job, a_row, a_store, contents
+from experiments.studies import a_job, a_row, a_store, contents, entries_of
 
 from ppsde.experiments import Store
 from ppsde.experiments import database as database_module
@@ -132,6 +132,29 @@ def test_a_store_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="not a store of studies"):
         Store(path)
+    (tmp_path / "link.db").symlink_to(tmp_path / "nowhere.db")
+    with pytest.raises(StoreError, match="it is a link, and no file is where it leads to"):
+        Store(tmp_path / "link.db", writable=True, make=True)
+
+
+@pytest.mark.parametrize("deed", ["removed", "renamed", "replaced"])
+def test_nothing_is_written_to_a_store_that_has_lost_its_name(
+    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "study.db"
+    entries = list(entries_of(JOBS, np.random.default_rng(1)))
+    monkeypatch.chdir(tmp_path)
+    with Store(path.name, writable=True, make=True) as store:
+        monkeypatch.chdir("/")  # which is no move of the file
+        store.add_entries(entries[:3])
+        path.unlink() if deed == "removed" else path.rename(tmp_path / "other.db")
+        if deed == "replaced":
+            a_store(tmp_path / "new.db", JOBS)
+            (tmp_path / "new.db").rename(path)
+        with pytest.raises(StoreError, match=r"study\.db was removed, renamed or replaced while it was in use"):
+            store.add_entries(entries[3:])
+    if deed != "removed":
+        assert damages(tmp_path / "other.db") == []
 
 
 def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:

@@ -273,10 +273,11 @@ def _replay(run: Searches, evaluate: Evaluate, log: Log | None) -> None:
 def _ending(run: Run | Searches, problem: Problem, evaluate: Evaluate, status: int | None, seconds: float) -> Ending:
     """Return the ending of a run, including the points evaluated in a request that is not complete."""
     mean, longest = evaluate.seconds_each()
+    points, failures = evaluate.unfinished_points(problem.tolerance)
     return run.ending(
         status,
-        evaluate.unfinished_points(problem.tolerance),
-        failures=tuple(evaluate.failures),
+        points,
+        failures=(*evaluate.failures, *failures),
         constraint_names=problem.constraint_names or evaluate.names,
         calls=evaluate.calls,
         seconds=seconds,

@@ -234,8 +234,8 @@ class Run:
         if status is None:
             status = self.status
         best = self.best if more is None else better_point(self.best, more)
-        # A run that ends because every evaluation failed was not supplied with its last points.
-        last = more.size if more is not None and status == FAILED else 0
+        last = 0 if more is None else more.size
+        failed = 0 if more is None else last - int(np.count_nonzero(more.valid))
         return Ending(
             status=status,
             dimension=self.task.dimension,
@@ -243,7 +243,7 @@ class Run:
             answer=self.answer,
             population=self.state.population if self.state is not None else None,
             evaluations=self.evaluations + last,
-            failed=self.failed + last,
+            failed=self.failed + failed,
             generations=self.completed,
             history=self.history,
             **costs,

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -204,7 +204,7 @@ class Evaluate:
         def finished(row: int) -> None:
             failure = values.failures.get(row)
             if failure is not None and raises:
-                self._remember(failure)
+                _raise(failure)
             if note is not None and (failure is None or attempt == retries):
                 note(row, values.noted(row))
 
@@ -278,14 +278,19 @@ class Evaluate:
         with suppress(Hopeless):
             self._count(values, range(1))
 
-    def unfinished_points(self, tolerance: float) -> Population | None:
-        """Return the points evaluated in a request that is not complete: not seen by the algorithm, but counted."""
+    def unfinished_points(self, tolerance: float) -> tuple[Population | None, Sequence[Failure]]:
+        """Return the points evaluated in a request that is not complete, and those of their failures not listed yet.
+
+        The algorithm has not seen these points, but they count.
+        """
         values = self.unfinished
         if values is None or not any(values.done):
-            return None
+            return None, ()
         values.settle()
         rows = np.flatnonzero(values.finished)
-        return evaluated(values.x[rows], values.f[rows], values.g[rows], values.h[rows], tolerance)
+        failed = [values.failures[row] for row in sorted(values.failures) if row >= self._counted]
+        points = evaluated(values.x[rows], values.f[rows], values.g[rows], values.h[rows], tolerance)
+        return points, [replace(failure, cause=None) for failure in failed[: self.REMEMBERED - len(self.failures)]]
 
     def _count(self, values: Values, rows: range) -> None:
         """Add a portion of a request to the counters, and its failures to the list."""
@@ -296,15 +301,15 @@ class Evaluate:
         failed = sorted(row for row in values.failures if row in rows) if values.failures else []
         self._hope = self._hope or len(failed) < len(rows)
         self._counted = rows.stop
-        for row in failed:
-            self._remember(values.failures[row])
+        for row in failed[: self.REMEMBERED - len(self.failures)]:
+            self.failures.append(replace(values.failures[row], cause=None))  # it holds all variables of its functions
+        if failed and self._raises:
+            _raise(values.failures[failed[0]])
         if not self._hope and self.points >= GIVE_UP:
             raise Hopeless
 
-    def _remember(self, failure: Failure) -> None:
-        if len(self.failures) < self.REMEMBERED:
-            self.failures.append(replace(failure, cause=None))  # a traceback holds all variables of its functions
-        if self._raises:
-            with np.printoptions(precision=17, threshold=12):
-                message = f"the evaluation at {failure.x} failed: {failure}"
-            raise EvaluationError(message, failure.x, failure) from failure.cause
+
+def _raise(failure: Failure) -> NoReturn:
+    with np.printoptions(precision=17, threshold=12):
+        message = f"the evaluation at {failure.x} failed: {failure}"
+    raise EvaluationError(message, failure.x, failure) from failure.cause

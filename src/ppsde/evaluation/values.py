@@ -298,11 +298,16 @@ class Values:
             self.f[row], self.g[row], self.h[row], self.done[row] = np.nan, np.nan, np.nan, False
 
     def settle(self) -> None:
-        """Decide the counts by the first row that has finished, even if an earlier row has not."""
+        """Decide the counts by the first row that has finished, even if an earlier row has not, and judge all rows.
+
+        The run is over: nothing is checked or called.
+        """
+        self._check = self._finished = None
         rows = [row for row, values in self._waiting.items() if not _is_nothing(*values)]
         if rows:
             _, g, h = self._waiting[min(rows)]
             self._begin((len(g), len(h)))
+        self.judge()
 
     def judge(self) -> None:
         """Record a failure for each finished row whose values are not valid."""

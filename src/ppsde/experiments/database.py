@@ -92,12 +92,14 @@ class Database:
     def __init__(self, path: Path, *, writable: bool) -> None:
         self.path = path
         if not path.is_file():
-            raise StoreError(f"there is no store {str(path)!r}")
+            raise StoreError(_why_no_file(path))
         if path.stat().st_size == 0:
             raise DamagedStore(damaged(path, "it is empty"))
         self._connection: sqlite3.Connection | None = None
         with self._in_words():
             self._connection = patiently(lambda: _connected(path, writable), path)
+        self._place = path.absolute()  # wherever the program goes meanwhile
+        self._file = _identity(self._place)
         _in_use.add(self)
         try:
             version = self._checked_version()
@@ -140,6 +142,7 @@ class Database:
             connection = self._open
             patiently(lambda: connection.execute("BEGIN IMMEDIATE"), self.path)
             try:
+                self._refuse_if_moved()
                 yield lambda sql, *values: connection.execute(sql, values)
                 patiently(lambda: connection.execute("COMMIT"), self.path)
             except BaseException:
@@ -187,12 +190,36 @@ class Database:
         if there != wanted:
             raise DamagedStore(damaged(self.path, f"it has {there:,} bytes and should have {wanted:,}"))
 
+    def _refuse_if_moved(self) -> None:
+        """Raise `StoreError` if the path leads to another file now, because rows in the old one would be lost."""
+        if _identity(self._place) != self._file:
+            raise StoreError(
+                f"{self.path} was removed, renamed or replaced while it was in use; nothing more is written"
+            )
+
     @contextmanager
     def _in_words(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where SQLite's own message is damaged text
             raise _explained(error, self.path) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what the file at `path` has in common with no other; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _why_no_file(path: Path) -> str:
+    if path.exists():
+        return f"{path} is no file, so no store"
+    if path.is_symlink():
+        return f"there is no store {str(path)!r}: it is a link, and no file is where it leads to"
+    return f"there is no store {str(path)!r}"
 
 
 def refuse_if_in_use_here(path: Path) -> None:
@@ -237,7 +264,8 @@ def create(path: Path) -> None:
         raise _explained(error, path) from error
     finally:
         for suffix in ("", "-wal", "-shm"):
-            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+            with suppress(OSError):  # there is none, or the folder cannot be written to
+                unfinished.with_name(unfinished.name + suffix).unlink()
 
 
 def _empty_journal(connection: sqlite3.Connection, path: Path) -> None:

@@ -16,7 +16,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from .database import PAGE, SCHEMA, TABLES, Database, StoreError, columns_of, damaged, key_of, refuse_if_in_use_here
+from .database import (
+    PAGE,
+    SCHEMA,
+    TABLES,
+    DamagedStore,
+    Database,
+    StoreError,
+    columns_of,
+    damaged,
+    key_of,
+    refuse_if_in_use_here,
+)
 from .rows import HEAD_SIZE, JOB, MAGIC, PLAN, ROW, Damaged, Row, difference, read, size_of
 from .store import Store, new_store
 
@@ -31,24 +42,24 @@ def damages(path: Path) -> list[str]:
     nothing may change unnoticed.
     """
     try:
-        database = Database(path, writable=False)
+        return _found(path)
     except StoreError as error:
         return [str(error)]
-    try:
-        with database.reading():
-            return _by_sqlite(database) + _by_checksums(database)
-    except StoreError as error:
-        return [str(error)]
-    finally:
-        database.close()
 
 
 def refuse_damage(path: Path) -> None:
-    """Raise `StoreError` if the store is damaged."""
-    found = damages(path)
-    if found:
-        text = found[0]
-        raise StoreError(text if "bench repair" in text else damaged(path, text))
+    """Raise `StoreError` if the store is damaged, or cannot be read for another reason."""
+    for text in _found(path):
+        raise DamagedStore(damaged(path, text))
+
+
+def _found(path: Path) -> list[str]:
+    database = Database(path, writable=False)
+    try:
+        with database.reading():
+            return _by_sqlite(database) + _by_checksums(database)
+    finally:
+        database.close()
 
 
 def _by_sqlite(database: Database) -> list[str]:
