@@ -38,7 +38,7 @@ panels[0].set_ylabel("objective after 3000 evaluations")
 plt.show()
 
 # %%
-# What the report says of them, and the report itself:
+# The findings of the report, and the report itself:
 
 findings = find(study)
 print("by average rank:", findings.order)
