@@ -1,7 +1,7 @@
 """The built site in a real browser: every page loads, pictures are there, search finds, and all readers can use it.
 
 Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility
-also need axe-core: `npm install axe-core` in the root, or its axe.min.js in the environment variable PPSDE_AXE.
+also need axe-core: `npm install --no-save axe-core` in the root, or its axe.min.js in the variable PPSDE_AXE.
 """
 
 from __future__ import annotations
