@@ -172,7 +172,7 @@ def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str
     "name",
     [
         *("index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html"),
-        *("howto/simulators.html", "gallery/designs/welded_beam.html"),
+        *("howto/simulators.html", "gallery/designs/welded_beam.html", "notebook.html"),
     ],
 )
 def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, shape: str) -> None:
