@@ -125,6 +125,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
     "show_signature": False,
+    "notebook_images": True,  # a notebook that was downloaded has its pictures inside
     "nested_sections": False,
 }
 warnings.filterwarnings("ignore", message=".*non-interactive.*cannot be shown")
@@ -145,20 +146,22 @@ WORDS_OF_PAGES = {
     "experiments": "study, benchmark, compare algorithms",
     "extending": "own algorithm, custom algorithm, own suite, plugin",
     "howto/ask-and-tell": "ask and tell, own loop, batch of points",
-    "howto/constraints": "constraints, equality, inequality, linear constraint, infeasible, scaling",
+    "howto/constraints": "constraints, equality, inequality, linear constraint, nonlinear constraints, infeasible, "
+    "scaling",
     "howto/jax": "jax, gpu, cuda, compile, jit, many runs",
     "howto/known-points": "x0, initial guess, starting point, warm start, initial population, "
     "seed population, previous results",
     "howto/objective": "maximize, maximise, args, extra arguments, vectorized, variable names, extra parameters",
     "howto/resume": "checkpoint, resume, restart, interrupt, keyboard interrupt, save progress",
     "howto/simulators": "parallel, parallel evaluations, workers, multiprocessing, subprocess, timeout, crash, "
-    "exception, nan, failed evaluations, memory limit, nan objective, command line simulator, n_jobs",
+    "exception, nan, failed evaluations, memory limit, nan objective, command line simulator, n_jobs, "
+    "time limit per evaluation",
     "howto/small-budgets": "small budget, few evaluations, expensive function, slow objective, "
     "surrogate, bayesian optimization",
     "howto/stopping": "early stopping, stopping criterion, termination, target, target value, time limit, callback, "
     "tol, convergence, convergence tolerance, max time, stopiteration, stagnation",
     "howto/variables": "integer, mixed integer, discrete, discrete variables, categorical, choices, log scale, "
-    "unbounded, infinite bounds, binary variable",
+    "unbounded, infinite bounds, binary variable, log transform, whole numbers",
     "notebooks": "notebook, jupyter, ipython, plot result",
     "reports": "report, latex table, export",
 }
@@ -173,6 +176,17 @@ def put_into_the_index(app: Any, doctree: Any) -> None:
         top = next(doctree.findall(nodes.section))
         entries = [("single", word, top["ids"][0], "main", None) for word in words.split(", ")]
         top.insert(1, addnodes.index(entries=entries))
+
+
+def describe_pictures(app: Any, doctree: Any) -> None:
+    """Describe the pictures of the gallery by the title of the example and their own, if they have one."""
+    from docutils import nodes
+    from sphinx_gallery.directives import imgsgnode
+
+    name = app.env.docname.split("/")[-1].replace("_", " ")  # the description of pictures without a title
+    for picture in doctree.findall(imgsgnode):
+        title = next(doctree.findall(nodes.title)).astext()
+        picture["alt"] = title if picture["alt"] == name else f"{title}: {picture['alt']}"
 
 
 FILE = re.compile(r'^```(\w+) title="([^"]+)"$', re.M)
@@ -192,4 +206,5 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", copy_the_notebook)
     app.connect("source-read", show_names_of_files)
     app.connect("doctree-read", put_into_the_index)
+    app.connect("doctree-read", describe_pictures)
     app.connect("autodoc-process-docstring", link_pages_of_docs, priority=100)

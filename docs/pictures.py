@@ -84,7 +84,7 @@ def stages() -> None:
 
 
 def epsilon() -> None:
-    """Draw epsilon, the least violation and the feasible share along that run."""
+    """Draw epsilon and the feasible share along that run."""
     result, _, names = islands_run()
     last = names["closed"] + 40
     history = {name: column[:last] for name, column in result.history.items()}

@@ -89,10 +89,10 @@ def test_figures_are_drawn_and_nothing_is_asked_for(browser: Any, address: str, 
 
 
 def axe() -> str:
-    """The script of axe-core, the checker of accessibility: `npm install axe-core` in the checkout brings it."""
+    """The script of axe-core, the checker of accessibility; CONTRIBUTING says how to install it."""
     place = Path(os.environ.get("PPSDE_AXE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
     if not place.is_file():
-        pytest.skip("there is no axe-core; `npm install axe-core` brings it, or PPSDE_AXE names its axe.min.js")
+        pytest.skip("there is no axe-core (`npm install --no-save axe-core`); PPSDE_AXE may name its axe.min.js")
     return place.read_text(encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """The built site in a real browser: every page loads, pictures are there, search finds, and all readers can use it.
 
 Needs playwright, a Chromium and the site (`make docs`); skipped where they are missing. The checks of accessibility
-also need axe-core: `npm install axe-core` in the root, or its axe.min.js in the environment variable PPSDE_AXE.
+also need axe-core: `npm install --no-save axe-core` in the root, or its axe.min.js in the variable PPSDE_AXE.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ TASKS = {
         "nan",
         "n_jobs",
         "nan objective",
+        "time limit per evaluation",
     ),
     "going on after Ctrl-C": ("howto/resume", "resume checkpoint", "checkpoint", "interrupt", "continue run"),
     "integers and logarithms": (
@@ -45,9 +46,16 @@ TASKS = {
         "mixed integer",
         "discrete",
         "log scale",
+        "log transform",
         "binary variable",
+        "whole numbers",
     ),
-    "equalities and linear constraints": ("howto/constraints", "LinearConstraint equality", "scipy constraints"),
+    "equalities and linear constraints": (
+        "howto/constraints",
+        "LinearConstraint equality",
+        "scipy constraints",
+        "nonlinear constraints",
+    ),
     "JAX": ("howto/jax", "jax gpu", "cuda", "compile"),
     "a notebook": ("notebooks", "notebook", "jupyter"),
     "asynchronous ask and tell": ("howto/ask-and-tell", "ask tell asynchronously", "own loop", "batch of points"),
@@ -113,6 +121,20 @@ def test_the_gallery_shows_its_pictures(page: Any, address: str) -> None:
     assert page.locator("svg circle.pp-p").count() == 40
 
 
+def test_every_picture_of_the_gallery_says_what_it_shows(page: Any, address: str) -> None:
+    described = {}
+    for name in PAGES:
+        if name.startswith("gallery/") and name.count("/") == 2:
+            page.goto(f"{address}/{name}")
+            images = page.locator("article img").evaluate_all("all => all.map(i => i.alt)")
+            drawn = page.locator("article svg[role=img]:not([aria-hidden])").evaluate_all(
+                "all => all.map(s => s.getAttribute('aria-label') ?? s.querySelector('title').textContent)"
+            )
+            described[name] = images + drawn
+    assert len(described) >= 15 and all(described.values())
+    assert [(name, words) for name, found in described.items() for words in found if len(words.split()) < 3] == []
+
+
 def results(page: Any, address: str, words: str) -> list[str]:
     """Return the pages that a search finds, best first."""
     page.goto(f"{address}/search.html?q={words.replace(' ', '+')}")
@@ -150,7 +172,7 @@ def test_a_narrow_window_scrolls_down_only(browser: Any, address: str, name: str
     "name",
     [
         *("index.html", "tutorial.html", "gallery/index.html", "api/generated/ppsde.minimize.html"),
-        *("howto/simulators.html", "gallery/designs/welded_beam.html"),
+        *("howto/simulators.html", "gallery/designs/welded_beam.html", "notebook.html"),
     ],
 )
 def test_nothing_serious_stands_in_the_way_of_any_reader(browser: Any, address: str, name: str, shape: str) -> None:

@@ -57,6 +57,16 @@ def test_the_table_of_the_paper_has_the_best_in_bold_and_feasible_runs(store: St
     assert r"Average rank & 1.00 & 2.00 \\" in lines and r"$+$/$\approx$/$-$ & -- & 0/3/0 \\" in lines
 
 
+@pytest.mark.parametrize(("algorithms", "environment"), [(4, "table"), (5, "table*")])
+def test_a_table_of_many_algorithms_spans_a_page_of_two_columns(
+    algorithms: int, environment: str, tmp_path: Path
+) -> None:
+    with Store(a_store(tmp_path / "study.db", list("abcdefgh")[:algorithms], ["C01"], 2)) as store:
+        study = gather(store)
+    text = paper_table(study, find(study))
+    assert f"\\begin{{{environment}}}\n" in text and text.endswith(f"\\end{{{environment}}}\n")
+
+
 def test_errors_are_a_table_where_optima_are_known(tmp_path: Path) -> None:
     with Store(a_large_store(tmp_path / "large.db", runs=2)) as store:
         study = gather(store)

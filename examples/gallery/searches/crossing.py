@@ -7,7 +7,10 @@ lie, and the sea between them is infeasible. A search that prefers feasible poin
 first *pushes*: it ignores the constraint and goes where the objective is small. Then it *pulls*: violations up to a
 level epsilon count as none, and epsilon shrinks to 0, so that the nearest island is reached from outside.
 
-The picture of the README is this one, written by ``python docs/pictures.py``.
+.. image:: /pictures/crossing.svg
+   :alt: A population leaves a feasible region, crosses an infeasible one and ends at a better optimum
+
+This is the picture of the README, too, written by ``python docs/pictures.py``.
 """
 
 import html

@@ -265,7 +265,9 @@ def _verdict(
         headline = f"No clear winner: {leader} has the best average rank, {best:.2f}; no difference is significant."
         apart = []
     elif not near:
-        headline = f"{leader} wins: it ranks significantly better than each of the others ({p_equals(test.p)})."
+        nearest = max((j for j in range(len(names)) if j != k), key=lambda j: pairs.p[k, j])
+        surely = f"{p_equals(pairs.p[k, nearest])} against {names[nearest]}"
+        headline = f"{leader} wins: it ranks significantly better than each of the others ({surely})."
     elif apart:
         headline = (
             f"{leader} has the best average rank, {best:.2f}: significantly better than {_listed(apart)}, "

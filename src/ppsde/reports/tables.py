@@ -24,6 +24,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # spreadsheets take text that
 DIGITS = 5  # significant, of a number that is shown
 MARKS = {"+": "better", "-": "worse", "=": "no difference", "": None}
 LONG_WORDS = 40  # letters; a column of more is broken into lines in LaTeX
+NARROW = 5  # columns that a table in LaTeX may have and still stand in one column of the text
 MOST_TEX_ROWS = 60  # of a table in LaTeX, which must fit a page
 
 
@@ -413,12 +414,17 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _table(kinds: str, head: str, lines: list[str], caption: str, name: str) -> str:
-    """Return the lines as a table that is no wider than the text, with a caption above and a label."""
+    """Return the lines as a table that is no wider than the text, with a caption above and a label.
+
+    A table of more columns than NARROW spans the page where the text has two columns, and its own lie closer together.
+    """
+    wide = head.count(" & ") + 1 > NARROW
+    environment, closer = ("table*", r"\setlength{\tabcolsep}{3pt}") if wide else ("table", "")
     return "\n".join(
         [
             f"% {MADE_BY}; needs \\usepackage{{booktabs,graphicx}}",
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\belowcaptionskip}{4pt}",
+            rf"\begin{{{environment}}}",
+            rf"\centering\footnotesize\setlength{{\belowcaptionskip}}{{4pt}}{closer}",
             rf"\caption{{{caption}}}",
             rf"\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', name)}}}",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -429,7 +435,7 @@ def _table(kinds: str, head: str, lines: list[str], caption: str, name: str) -> 
             *lines,
             r"\bottomrule",
             r"\end{tabular}}",
-            r"\end{table}",
+            rf"\end{{{environment}}}",
             "",
         ]
     )
