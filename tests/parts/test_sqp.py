@@ -16,6 +16,7 @@ from ppsde.parts.sqp import (
     AGAIN,
     AIM,
     COARSE,
+    DIFFERENCE,
     FARTHEST_INSIDE,
     INSIDE,
     LARGEST_PENALTY,
@@ -187,6 +188,26 @@ def test_unchanged_is_a_probe_at_which_nothing_differs() -> None:
     point = points_of(plain, np.zeros((1, 4)), 0.0)
     measured = points_of(plain, np.eye(4), 0.0)
     assert unchanged(measured, point).tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("moved", "share"), [(0.5, 1.0), (1e-3, 1.0), (5e-4, 0.5), (1e-4, 0.1), (1e-7, 0.1)])
+def test_differences_shrink_to_a_tenth_as_moves_do(moved: float, share: float) -> None:
+    task = Task(np.zeros(2), np.full(2, 4.0), 1000)
+    first = begun(sphere, [2.0, 2.0], task)
+    for search, expected in (first, 1.0), (replace(first, fresh=np.bool_(False), moved=np.array([0.0, -moved])), share):
+        _, asked = stepped(search, sphere, task)
+        np.testing.assert_allclose(np.diagonal(asked[0].x) - 2.0, 4.0 * DIFFERENCE * expected, rtol=1e-6)
+
+
+def test_a_box_far_too_wide_costs_little_accuracy() -> None:
+    """The constraint is x_0 = 1 at the optimum, with multiplier 4; the others are nearly independent of it."""
+
+    def fun(x: Any) -> Any:
+        return (x[0] + 1) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2 + 10 * (x[2] - 3) ** 2, [1 - x[0]], []
+
+    for width, most in (5.0, 1e-9), (500.0, 1e-7):
+        best = walk(fun, [(-width, width)] * 3, [3.0, -2.0, 0.0]).end.best
+        assert best.feasible[0] and best.f[0] - 4.0 < most, width
 
 
 def test_derivatives_are_by_differences_and_scales_are_their_largest() -> None:

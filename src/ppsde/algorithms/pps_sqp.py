@@ -194,7 +194,8 @@ class PPSSQP:
     population_size
         NP of the differential evolution; a five-hundredth of the budget if None, but from 20 to max(5 D, 40).
     difference
-        Distance between a point and the probes of its derivatives, in widths of the box.
+        Distance between a point and the probes of its derivatives, in widths of the box; down to a tenth of it as
+        moves become short.
     rule
         Constraint-handling technique of DE in place of push and pull, a name or your own (see docs/rules.md); None: no
         other.

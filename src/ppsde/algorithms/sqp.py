@@ -43,7 +43,8 @@ class MultistartSQP:
     population_size
         The number of first points; 2 D if None, but at most a quarter of the budget.
     difference
-        Distance between a point and the probes of its derivatives, in widths of the box.
+        Distance between a point and the probes of its derivatives, in widths of the box; down to a tenth of it as
+        moves become short.
     """
 
     needs_constraint_values: ClassVar[bool] = True

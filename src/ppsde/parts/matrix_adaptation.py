@@ -34,7 +34,7 @@ class Recombination:
 
 
 @lru_cache(maxsize=64)
-def recombination(mu: int, d: int) -> Recombination:
+def recombination(mu: float, d: int) -> Recombination:
     """Weights proportional to ln(mu + 1/2) - ln i, and learning rates, for mu parents in d variables."""
     raw = np.log(mu + 0.5) - np.log(np.arange(1, mu + 1))
     weights = raw / raw.sum()

@@ -3,9 +3,10 @@
 Fletcher, "Practical Methods of Optimization", 2nd edition, Wiley (1987), sections 12.4 and 14.4, with Powell's damped
 update (1978) and derivatives by differences. `LocalSearch` is plain data between two steps; `step` makes one trial:
 
-  1  if the derivatives at the iterate are not known, ask for d differences, one per variable; where neither the
-     objective nor a constraint changes, and for the objective if it changes nowhere, as on a stair, ask for coarser
-     ones; update B, the second derivatives, by the last move
+  1  if the derivatives at the iterate are not known, ask for d differences, one per variable, which shrink to a tenth
+     as the moves do, so that a box far wider than the problem costs little accuracy; where neither the objective nor
+     a constraint changes, and for the objective if it changes nowhere, as on a stair, ask for coarser ones; update B,
+     the second derivatives, by the last move
   2  solve the elastic quadratic program of the model inside the trust region
   3  ask for its solution, the trial; if that disappoints, the next step tries once more, with the curvature of the
      constraints taken into account (second-order correction), and the better of the two counts
@@ -39,11 +40,12 @@ from .normalising import constraint_values
 from .quadratic import ElasticProgram
 
 DIFFERENCE = 1e-7  # between the iterate and the probes of its derivatives, in widths of the box
+SHORT, LEAST_SHARE = 1e-3, 0.1  # a move below which differences shrink like it, to so much of them at least
 COARSE = (0.03, 0.3)  # the same for variables on which nothing seems to depend
 WIDER = (0.001, 0.03)  # the same for an objective that seems to depend on nothing
 FIRST_RADIUS, LEAST_RADIUS = 0.5, 1e-9  # of the trust region
 LEAST_PENALTY, FIRST_PENALTY, LARGEST_PENALTY = 0.1, 10.0, 1e8
-INSIDE, FARTHEST_INSIDE = 1e-10, 1e-6  # the distance inside constraints that is aimed at, scaled: at first, at most
+INSIDE, FARTHEST_INSIDE = 1e-12, 1e-6  # the distance inside constraints that is aimed at, scaled: at first, at most
 AIM = 1.0 - 1e-7  # the share of an equality's tolerance that is aimed at
 FADING = 0.3  # the share of its last value that a scale retains at least
 DAMPED = 0.2  # the share of its old curvature that B retains along a move at least
@@ -166,7 +168,9 @@ def step(
     # 1 Derivatives
     probing = wanted & ~search.known
     x = search.point.x[0]
-    measured = yield Ask(probes(x, task, difference), xp.broadcast_to(probing, x.shape))
+    share = xp.clip(xp.abs(search.moved).max() / SHORT, LEAST_SHARE, 1.0)
+    distance = difference * xp.where(search.fresh, 1.0, share)
+    measured = yield Ask(probes(x, task, distance), xp.broadcast_to(probing, x.shape))
     of_f = measured
     for coarse, wider in zip(COARSE, WIDER, strict=True):
         flat = probing & (search.radius >= coarse) & unchanged(measured, search.point)
