@@ -441,8 +441,8 @@ def test_a_function_that_counts_or_notes_is_the_same_one(path: Path) -> None:
         return float((x**2).sum())
 
     stopped_early(fun, path)
-    ppsde.resume(path, fun)
-    assert count == len(noted) == 200
+    result = ppsde.resume(path, fun)
+    assert count == len(noted) == result.nfev
 
 
 class Killed(BaseException):
