@@ -8,7 +8,7 @@ what it measures, `python docs/measured.py --same NAME` says so.
 
 A record with a `commit` has numbers that a document had at that commit. Its command has not been run since, and the
 page says so. Its fingerprints are those of that commit, so that a method which has changed since is noticed, too; it
-has no digest.
+has no digest. Methods that it names as `changed` are known to have done so, and the page names them.
 """
 
 from __future__ import annotations
@@ -109,6 +109,11 @@ def names() -> list[str]:
 
 
 def outdated(name: str) -> list[str]:
+    """Return the methods that have changed since a record was made, but for those that it names as changed."""
+    return [method for method in changed_since(name) if method not in load(name).get("changed", ())]
+
+
+def changed_since(name: str) -> list[str]:
     """Return the methods that have changed since a record was made."""
     return [method for method, before in load(name)["methods"].items() if not alike(fingerprint(method), before)]
 

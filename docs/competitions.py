@@ -249,7 +249,11 @@ def made(name: str) -> str:
     record = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
     if "commit" not in record:
         return str(record["date"])
-    return f"{record['date']}, at commit {record['commit']}, not since; its methods make the same short runs as then"
+    changed = ", ".join(f"`{method}`" for method in record.get("changed", ()))
+    but = f", but for {changed}, changed since" if changed else ""
+    return (
+        f"{record['date']}, at commit {record['commit']}, not since; its methods make the same short runs as then{but}"
+    )
 
 
 def take(name: str, folder: Path) -> None:

@@ -13,7 +13,17 @@ import pytest
 
 import ppsde
 from benchmarks import documents
-from benchmarks.records import digest_of, is_of_another_program, load, names, outdated, save, stamp, values_of
+from benchmarks.records import (
+    changed_since,
+    digest_of,
+    is_of_another_program,
+    load,
+    names,
+    outdated,
+    save,
+    stamp,
+    values_of,
+)
 from ppsde.parts.handling import RULES
 from ppsde.suites import cec2020rw
 
@@ -36,6 +46,16 @@ def test_a_page_shows_what_its_record_has(name: str) -> None:
 def test_a_record_is_not_older_than_the_methods_that_it_measured(name: str) -> None:
     """The command of the record measures again; `python docs/measured.py --outdated` lists all that is needed."""
     assert not outdated(name), f"measure again: {load(name)['command']}"
+
+
+def test_a_page_names_the_methods_that_a_record_calls_changed() -> None:
+    found = [name for name in names() if "changed" in load(name)]
+    assert set(found) <= {"cec2026"}
+    for name in found:
+        named = load(name)["changed"]
+        assert changed_since(name) == named, "and no other has, nor one of them in vain"
+        page = (ROOT / "docs" / "competitions.md").read_text(encoding="utf-8")
+        assert f"{MEASURED['SAME']}, but for {', '.join(f'`{method}`' for method in named)}, changed since" in page
 
 
 def test_a_method_that_has_changed_makes_a_record_outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
