@@ -372,6 +372,6 @@ def test_every_run_called_feasible_on_c21_is_feasible_by_its_formulas():
 
 @pytest.mark.slow
 def test_runs_that_end_on_equalities_of_large_numbers_are_feasible():
-    """Numbers of 2e6 round so that compiled program and host differ by 6e-11: three runs of four missed the tolerance."""
+    """Numbers of 2e6 make program and host differ by 6e-11: three runs of four missed the tolerance."""
     result = ppsde.solve_batch(get("cec2020rw").problem("RC02"), method="colshade", runs=4, max_evaluations=100_000)
     assert result.feasible.all() and np.allclose(result.f, 7049.037)
