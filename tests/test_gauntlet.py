@@ -1,5 +1,7 @@
+
 """The gauntlet: this library passes every job, and the rules tell a good answer from a bad one."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -164,7 +166,8 @@ def test_a_run_whose_time_is_up_is_killed_and_this_library_failing_is_an_exit_st
 
 def test_the_table_has_a_column_for_every_library_and_says_which_are_not_installed(capsys):
     assert main(["--library", "ppsde", "--job", "count"]) == 0
-    assert capsys.readouterr().out.splitlines()[2] == ("| `nfev` with vectorised objective | pass: 203 for 203 |")
+    shown = capsys.readouterr().out.splitlines()[2]
+    assert re.fullmatch(r"\| `nfev` with vectorised objective \| pass: (\d+) for \1 \|", shown), shown
     found = {("bounds", "ppsde"): Verdict(True, "refused"), ("bounds", "scipy"): Verdict(False, "a | b " + "x" * 150)}
     lines = table(found, {"ppsde": "1.0", "scipy": "2.0", "cma": None}, ["bounds"]).splitlines()
     assert lines[0] == "| job | ppsde 1.0 | scipy DE 2.0 | cma |"
