@@ -1,4 +1,3 @@
-
 """The gauntlet: this library passes every job, and the rules tell a good answer from a bad one."""
 
 import re
