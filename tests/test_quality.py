@@ -123,6 +123,7 @@ def test_the_lines_of_each_budget_are_a_record(more, kind, tmp_path, monkeypatch
     for budget in ("20", "30"):
         record = load(f"{kind}-{budget}")
         assert [line[:4] for line in record["values"]] == [["cec2006", f"{budget} D", "jde", "1"]]
+        assert record["command"].endswith(" ".join(["--write", *more, "--methods=jde"])), "no file of this machine"
         assert "| ".join(record["values"][0]).replace("| ", " | ") in shown and list(record["methods"]) == ["jde"]
 
 

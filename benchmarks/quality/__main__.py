@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.table:
         asked.table.write_text(text + "\n")
     if asked.write:
-        command = " ".join(["python -m benchmarks.quality", *(sys.argv[1:] if arguments is None else arguments)])
+        command = command_of(sys.argv[1:] if arguments is None else arguments)
         methods = dict.fromkeys(name.partition(":")[0] for name in asked.methods)
         kind = "noise" if asked.noise else "staircase" if asked.staircase else "quality"
         for multiple in study.multiples:
@@ -149,6 +149,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.figure:
         draw(study, asked.figure)
     return 0
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """Return the command for a document, without the file of results."""
+    text = " ".join(["python -m benchmarks.quality", *arguments])
+    return re.sub(r" (?:-o|--output)[ =]?\S+", "", text)
 
 
 def jobs_of(asked: argparse.Namespace) -> list[Job]:
