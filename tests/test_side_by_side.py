@@ -49,7 +49,7 @@ def test_every_problem_gets_its_own_rows(aside: None) -> None:
         rows = slice(k * RUNS, (k + 1) * RUNS)
         expected_f, g, h = problem.evaluate(x[rows].reshape(-1, 4))
         np.testing.assert_allclose(np.ravel(f[rows]), expected_f, rtol=CLOSE, atol=CLOSE)
-        expected = ppsde.population.search_violation(g, h)
+        expected = ppsde.population.search_violation(g, h, compiled.SEARCHED * problem.tolerance)
         np.testing.assert_allclose(np.ravel(violation[rows]), expected, rtol=CLOSE, atol=CLOSE)
 
 
