@@ -15,6 +15,7 @@ import os
 import platform
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -37,6 +38,13 @@ class Endless(BaseException):
 
 def stop(*_: Any) -> None:
     raise Endless(f"no end after {PATIENCE} seconds")
+
+
+def end_with_parent() -> None:
+    """Let this process end with its parent, however that ends: nobody would wait for its cases."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def block(first: int) -> dict[str, Any]:
@@ -106,7 +114,8 @@ def main(words: list[str]) -> int:
     firsts = range(asked.first - asked.first % BLOCK, asked.first + asked.cases, BLOCK)
     left = [first for first in firsts if first not in blocks]
     said = written = time.monotonic()
-    with ProcessPoolExecutor(asked.workers, multiprocessing.get_context("spawn")) as pool:  # they may have children
+    spawn = multiprocessing.get_context("spawn")  # whose processes may have children
+    with ProcessPoolExecutor(asked.workers, spawn, end_with_parent) as pool:
         for done in as_completed([pool.submit(block, first) for first in left]):
             one = done.result()
             blocks[one["first"]] = one
