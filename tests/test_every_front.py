@@ -54,6 +54,16 @@ def asked_and_told(fun: Callable[[np.ndarray], Any]) -> Any:
     return optimizer.result
 
 
+def refuse(fronts: dict[str, Callable[[], Any]], words: str) -> None:
+    """Check that every front raises a ValueError that begins with these words."""
+    for front, call in fronts.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # that the host engine is used
+            with pytest.raises(ValueError) as caught:
+                call()
+        assert str(caught.value).startswith(words), front
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_point_that_fails_costs_itself_alone_on_every_front(name: str, tmp_path: Path, rows: dict[str, Any]) -> None:
     fun, words = bad_in_a_corner(name), BAD[name][1]
@@ -98,12 +108,7 @@ def test_a_value_of_the_wrong_form_at_the_first_evaluation_is_an_error_on_every_
         "solve_batch": lambda: ppsde.solve_batch(problem, runs=2, max_evaluations=BUDGET, rng=SEED),
         "evaluate": lambda: problem.evaluate([[0.0, 0.0, 0.0]]),
     }
-    for front, call in fronts.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # that the host engine is used
-            with pytest.raises(ValueError) as caught:
-                call()
-        assert str(caught.value).startswith(words), front
+    refuse(fronts, words)
     row = rows[f"always {name}"]
     assert row.status == "failed" and row.message.startswith(f"MalformedValue: {words}")
 
@@ -136,12 +141,7 @@ def test_a_value_of_the_wrong_form_is_an_error_in_compiled_programs_too(name: st
     }
     if not maximize:
         fronts["minimize compiled"] = lambda: ppsde.minimize(problem, backend="jax", **settings)
-    for front, call in fronts.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # that the host engine is used
-            with pytest.raises(ValueError) as caught:
-                call()
-        assert str(caught.value).startswith(words), front
+    refuse(fronts, words)
 
 
 def test_columns_of_constraints_are_not_taken_for_rows_in_compiled_programs() -> None:

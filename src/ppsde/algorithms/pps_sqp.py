@@ -53,7 +53,7 @@ from ..parts.normalising import constraint_sizes, normalised, raw
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
 from ..parts.sizing import first_points, inside
-from ..parts.sqp import FIRST_PENALTY, FIRST_RADIUS, LocalSearch, step, widths
+from ..parts.sqp import DIFFERENCE, FIRST_PENALTY, FIRST_RADIUS, LocalSearch, step, widths
 from ..parts.starts import Agreement, Visits, after_step, improves, near
 from ..population import Population, better_rows, choose
 from ..streams import Dealt, Stream
@@ -204,7 +204,7 @@ class PPSSQP:
     needs_constraint_values: ClassVar[bool] = True  # of each constraint, for the local search
 
     population_size: int | None = None
-    difference: float = 1e-7
+    difference: float = DIFFERENCE
     rule: RuleOrName | None = None
 
     def __post_init__(self) -> None:
