@@ -9,6 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 import ppsde
 
 FOLDER = str(Path(ppsde.__file__).parent)
@@ -39,6 +41,27 @@ def of_further_generations(search: Callable[[int], None]) -> Counter[str]:
     return calls(search, 8000) - fewer
 
 
+def files_of_generations(search: Callable[[], object], file: str) -> list[set[str]]:
+    """Return the files of the library in which functions are called from one generation of a method to the next."""
+    found: list[set[str]] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(FOLDER):
+            if code.co_name == "generation" and code.co_filename.endswith(file) and frame.f_lasti < 10:
+                found.append(set())  # a generator's first call, not one that goes on
+            if found:
+                found[-1].add(code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        search()
+    finally:
+        sys.setprofile(before)
+    return found[:-2]  # the result is made while the last ones are begun and not gone on with
+
+
 def scalar(evaluations: int) -> None:
     ppsde.minimize(lambda x: (x[0], [1.0 - x[1]], []), BOX, method="pps-de", max_evaluations=evaluations, rng=1)
 
@@ -61,6 +84,18 @@ def test_a_scalar_evaluation_takes_at_most_six_calls_and_a_generation_at_most_ei
     found = of_further_generations(scalar)
     assert 0 < found.total() <= 6 * 4000
     assert 0 < len(found) <= 18, sorted(found)
+
+
+@pytest.mark.parametrize("constraint", [None, {"type": "ineq", "fun": lambda x: x[0] - 0.1}], ids=["none", "SciPy's"])
+def test_a_generation_of_the_default_passes_at_most_eighteen_files(constraint: Any) -> None:
+    """Where local searches have the budget alone; later, those with differential evolution pass more."""
+
+    def search() -> None:
+        box = [(-5.0, 5.0)] * 2
+        ppsde.minimize(lambda x: float((x**2).sum()), box, constraints=constraint or (), max_evaluations=150, rng=1)
+
+    found = files_of_generations(search, "pps_sqp.py")
+    assert len(found) > 20 and max(map(len, found)) <= 18, sorted(max(found, key=len))
 
 
 def test_ask_and_tell_take_at_most_a_fifth_more_calls_than_minimize_with_a_vectorised_function() -> None:

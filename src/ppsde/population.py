@@ -1,4 +1,4 @@
-"""Evaluated points: their violation, their order from best to worst, and populations of them.
+"""Evaluated points: their violation, raw or normalised, their order from best to worst, and populations of them.
 
 A point is feasible when every `g <= 0` and every `|h| <= tolerance`. Two measures of violation are 0 exactly then: the
 sum that drives the search, and the mean that competition tables report. The best point has the least violation, and
@@ -157,6 +157,50 @@ def quietly_evaluated(x: Array, f: Array, g: Array, h: Array, tolerance: float) 
         ~sound, lambda: (xp.where(sound, f, np.inf), xp.where(sound, violation, np.inf)), (f, violation)
     )
     return Population(x, known_f, known_violation, g, h)
+
+
+def constraint_values(points: Population) -> Any:
+    """All constraints (n, m), g then h."""
+    return namespace(points.f).concatenate([points.g, points.h], axis=1)
+
+
+def constraint_sizes(points: Population) -> Array:
+    """The size of each constraint (m,): the median of its absolute values at points that have values; 1 if it is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = np.array([[1.0, 0.0], [-200.0, 0.0], [30.0, 0.0]])
+    >>> constraint_sizes(evaluated(np.zeros((3, 1)), np.zeros(3), g, np.zeros((3, 0)), 0.0))
+    array([30.,  1.])
+    """
+    xp = namespace(points.f)
+    values = xp.abs(constraint_values(points))
+    if not values.shape[1]:
+        return xp.ones(0)
+    ordered = xp.sort(xp.where(points.valid[:, None], values, np.inf), axis=0)
+    count = xp.maximum(points.valid.sum(), 1)
+    middle = 0.5 * (ordered[(count - 1) // 2] + ordered[count // 2])
+    return xp.where((middle > 0.0) & (middle < np.inf), middle, 1.0)
+
+
+def normalised(points: Population, sizes: Array, tolerance: Array | float) -> Population:
+    """The points with violations of constraints divided by their sizes (m,), which makes them independent of units.
+
+    They are 0 exactly where raw ones are; which of two infeasible points is better may differ.
+    """
+    xp = namespace(points.f)
+    p = points.g.shape[1]
+    missed = xp.maximum(xp.abs(points.h) - tolerance, 0.0)
+    violation = (xp.maximum(points.g, 0.0) / sizes[:p]).sum(axis=1) + (missed / sizes[p:]).sum(axis=1)
+    return replace(points, violation=xp.where(points.valid, violation, np.inf))
+
+
+def raw(points: Population, tolerance: Array | float) -> Population:
+    """The points with the violations of their constraints as they are."""
+    xp = namespace(points.f)
+    violation = search_violation(points.g, points.h, tolerance)
+    return replace(points, violation=xp.where(points.valid, violation, np.inf))
 
 
 def forgotten(points: Population) -> Population:

@@ -21,15 +21,18 @@ from ppsde.parts.sqp import (
     INSIDE,
     LARGEST_PENALTY,
     LEAST_PENALTY,
+    NOISIEST,
     OPEN,
     LocalSearch,
     Model,
     adapted_penalty,
     by_constraint,
     damped_update,
+    distance_for,
     farther_inside,
     learnt,
     merits,
+    noise_at,
     outside_by_rounding,
     probes,
     residuals,
@@ -104,8 +107,8 @@ def walk(
     return Walk(task, searches, asked)
 
 
-def begun(fun: Function, x0: Sequence[float], task: Task) -> LocalSearch:
-    return LocalSearch.begin(points_of(fun, np.array([x0], float), float(task.tolerance)), task)
+def begun(fun: Function, x0: Sequence[float], task: Task, measuring: bool = False) -> LocalSearch:
+    return LocalSearch.begin(points_of(fun, np.array([x0], float), float(task.tolerance)), task, measuring=measuring)
 
 
 @pytest.fixture(autouse=True)
@@ -595,7 +598,7 @@ def test_a_step_costs_the_derivatives_and_one_after_a_move_and_else_one() -> Non
     moves = 0
     for before, asks, cost in zip(walked.searches, walked.asked, walked.costs, strict=False):
         trials = int(asks[-1].wanted.sum()) if asks[-1].x.shape[0] == 1 else 0
-        assert cost == (0 if before.known else 3) + trials
+        assert cost == (0 if before.known else 3) + before.fresh + trials, "the first time, noise is measured"
         moves += not before.known
         assert trials == 1 or before is walked.searches[-2], "only the last step may lack a trial"
     assert moves > 3 and 1 in walked.costs and 4 in walked.costs
@@ -639,7 +642,7 @@ def test_numpy_and_jax_make_the_same_steps(kink: float) -> None:
         return f, [1 - x[0] * x[1]], [x[0] ** 2 + x[1] - 3]
 
     def end_of(search: LocalSearch, task: Task, wanted: Any) -> LocalSearch:
-        coroutine = step(search, task, wanted, 1e-2)
+        coroutine = step(search, task, wanted)
         request = next(coroutine)
         while True:
             points = points_of(fun, request.x, 1e-4)
@@ -656,7 +659,7 @@ def test_numpy_and_jax_make_the_same_steps(kink: float) -> None:
         def compiled(values: Any, wanted: Any) -> Any:
             return leaves(end_of(rebuilt(values), there, wanted))
 
-        search = LocalSearch.begin(points_of(fun, np.array([[3.0, 3.0]]), 1e-4), task)
+        search = LocalSearch.begin(points_of(fun, np.array([[3.0, 3.0]]), 1e-4), task, difference=1e-2)
         moves = 0
         for _ in range(12):
             before = {name: jax.numpy.asarray(value) for name, value in leaves(search).items()}
@@ -668,6 +671,100 @@ def test_numpy_and_jax_make_the_same_steps(kink: float) -> None:
             moves += bool((after.point.x != search.point.x).any())
             search = after
         assert moves > 4
+
+
+# Noise
+
+
+def test_noise_is_the_highest_difference_of_points_on_a_line_by_hand() -> None:
+    def plain(x: Any) -> Any:
+        return 0 * x[0] + np.array([7.0, 1.0, 2.0, 4.0])[: len(x[0])], [x[0] ** 2, x[0]], [x[0] ** 3]
+
+    line = points_of(plain, np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0], [4.0, 5.0]]), 0.0)
+    rows = [line.take(slice(k, k + 1)) for k in range(4)]
+    # 7 - 2 + 2, 1 - 8 + 9, 0, 1 - 16 + 27; and 4 - 3 * 2 + 3 * 1 - 7, 0, 0, 64 - 81 + 24 - 1.
+    np.testing.assert_allclose(noise_at(rows[:3]), np.array([7, 2, 0, 12]) / np.sqrt(6.0), atol=1e-14)
+    np.testing.assert_allclose(noise_at(rows), np.array([6, 0, 0, 6]) / np.sqrt(20.0), atol=1e-14)
+    assert noise_at([rows[0], rows[1], rows[3]]).tolist() == [0, 0, 0, 0], "their spaces differ"
+    assert noise_at([rows[0], rows[1], forgotten(rows[2])]).tolist() == [0, 0, 0, 0], "one has no values"
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_noise_of_many_lines_is_that_of_their_values(order: int) -> None:
+    rng = np.random.default_rng(1)
+
+    def noisy(x: Any) -> Any:
+        return 3 * x[0] + rng.normal(0.0, 0.5, x.shape[1]), [rng.normal(0.0, 2.0, x.shape[1])], []
+
+    at = np.arange(1.0 + order)[:, None]
+    found = []
+    for _ in range(4000):
+        line = points_of(noisy, at, 0.0)
+        found.append(noise_at([line.take(slice(k, k + 1)) for k in range(1 + order)]))
+    np.testing.assert_allclose(np.sqrt((np.array(found) ** 2).mean(axis=0)), [0.5, 2.0], rtol=0.05)
+
+
+def test_the_distance_for_noise_is_by_the_largest_share_of_a_slope() -> None:
+    def plain(x: Any) -> Any:
+        return 2 * x[0] + x[1], [100 * x[1], 0 * x[0]], []
+
+    task = Task(np.zeros(2), np.array([10.0, 1.0]), 100)  # slopes 20 and 100 per width, and none
+    point = points_of(plain, np.full((1, 2), 0.5), 0.0)
+    measured = points_of(plain, probes(point.x[0], task, 1e-3), 0.0)
+    for noise, share in ([2e-5, 1e-6, 5.0], 1e-6), ([2e-5, 4e-4, 5.0], 4e-6), ([1e9, 0, 0], np.inf):
+        expected = min(2 * np.sqrt(share), NOISIEST)
+        assert distance_for(np.array(noise), measured, point, widths(task)) == pytest.approx(expected)
+    assert distance_for(np.zeros(3), measured, point, widths(task)) == 0
+
+
+def noisily(fun: Function, size: float) -> Function:
+    """The function with noise of so much of the objective, fixed by the point."""
+
+    def noisy(x: Any) -> Any:
+        f, g, h = fun(x)
+        return f * (1.0 + size * np.sin(1e9 * (x * np.arange(1.0, len(x) + 1.0)[:, None]).sum(axis=0))), g, h
+
+    return noisy
+
+
+def test_smooth_problems_get_no_wider_differences_in_boxes_of_any_width() -> None:
+    for name, (fun, box, x0) in SMOOTH.items():
+        for wider in 1.0, 1e3:
+            walked = walk(fun, wider * np.array(box), x0)
+            assert {float(search.difference) for search in walked.searches} == {DIFFERENCE}, name
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-6, 1e-4])
+def test_noise_is_noticed_and_does_little_harm(size: float) -> None:
+    """Without that, searches end where the noise of differences outweighs the slope, nearly where they begin."""
+
+    def bowl(x: Any) -> Any:
+        return 10 + ((x - 0.3) ** 2).sum(axis=0) + x[0] * x[1] / 2, [1 - x[0] - x[1]], []
+
+    best, blind, seeing = 10.3425, [], []
+    for k in range(8):
+        x0 = 3 * np.cos(k + np.arange(4.0))
+        fun, task = noisily(bowl, size), Task(np.full(4, -5.0), np.full(4, 5.0), 1000)
+        for measuring, found in (False, blind), (True, seeing):
+            search, cost = begun(fun, x0, task, measuring), 0
+            while not search.over and cost < 200:
+                search, asks = stepped(search, fun, task)
+                cost += sum(int(ask.wanted.sum()) for ask in asks)
+            found.append(bowl(search.best.x.T)[0][0] - best)
+        assert 10 * DIFFERENCE < search.difference <= NOISIEST
+    assert np.median(seeing) < 30 * size
+    assert size < 1e-7 or np.median(blind) > 30 * np.median(seeing)
+
+
+def test_a_noisy_search_asks_for_its_derivatives_again_and_counts_them() -> None:
+    task = Task(np.full(3, -5.0), np.full(3, 5.0), 1000)
+    fun = noisily(lambda x: (10 + (x**2).sum(axis=0), [], []), 1e-5)
+    search, asks = stepped(begun(fun, [3.0, -2.0, 1.0], task, measuring=True), fun, task)
+    costs = [int(ask.wanted.sum()) for ask in asks]
+    assert costs[:4] == [3, 1, 1, 3] and costs[-1] == 1, "derivatives, a second and a third difference, again, a trial"
+    steps = np.diagonal(asks[3].x) - np.array([3.0, -2.0, 1.0])
+    np.testing.assert_allclose(steps, 10 * float(search.difference) if len(costs) == 5 else steps[0], rtol=1e-6)
+    assert steps[0] > 1e-3
 
 
 # Kinks

@@ -17,6 +17,7 @@ that it neither explores nor refines.
         before all turns. New points and every second member are begun at with care: a small trust region and a large
         penalty lead to what is feasible nearby, which others leap over. During the first 100 D evaluations searches
         begin at members only, boldly. One that comes to an earlier end, or has made 100 + 10 D steps, is given up.
+        Those near the best point use the differences of the last search, the others measure noise.
      3  DE, one generation of PPS-DE (`pps_de.py`), planned by the share of the budget that it may expect. Violations
         are normalised by the median size of each constraint in its population when the pull began. Every third cycle
         has no push: the first of them if half of the first population is feasible, so that no infeasible region needs
@@ -49,13 +50,12 @@ from ..arrays import Array, namespace, when
 from ..checks import check_count, check_range
 from ..parts.handling import RuleOrName, check_rule, first_handling
 from ..parts.matrix_adaptation import Mutation, recombination
-from ..parts.normalising import constraint_sizes, normalised, raw
 from ..parts.repairs import fold
 from ..parts.rules import Epsilon, ranking
 from ..parts.sizing import first_points, inside
 from ..parts.sqp import DIFFERENCE, FIRST_PENALTY, FIRST_RADIUS, LocalSearch, step, widths
 from ..parts.starts import Agreement, Visits, after_step, improves, near
-from ..population import Population, better_rows, choose
+from ..population import Population, better_rows, choose, constraint_sizes, normalised, raw
 from ..streams import Dealt, Stream
 from .pps_de import PPSDE
 from .pps_de import State as StateOfDE
@@ -194,8 +194,8 @@ class PPSSQP:
     population_size
         NP of the differential evolution; a five-hundredth of the budget if None, but from 20 to max(5 D, 40).
     difference
-        Distance between a point and the probes of its derivatives, in widths of the box; down to a tenth of it as
-        moves become short.
+        Distance between a point and the probes of its derivatives, in widths of the box; larger where a search
+        finds noise; down to a tenth of it as moves become short.
     rule
         Constraint-handling technique of DE in place of push and pull, a name or your own (see docs/rules.md); None: no
         other.
@@ -244,7 +244,7 @@ class PPSSQP:
             complete=xp.asarray(asked == n),
             sizes=sizes,
             de=de.begin(population, population.take(slice(0, n // 2)), best, zero, first_cycle(population), handling),
-            search=replace(LocalSearch.begin(best, task), over=~no),
+            search=replace(LocalSearch.begin(best, task, difference=self.difference), over=~no),
             start=best.x[0],
             turn=zero,
             alone=no,
@@ -287,10 +287,16 @@ class PPSSQP:
             points = yield Ask(made[None], (begins & is_made)[None])
             asked = asked + (begins & is_made)
             point = choose(is_made[None], normalised(points, state.sizes, task.tolerance), member)
-            search = when(begins, lambda: LocalSearch.begin(point, task, radius, kind == PUSH, penalty), search)
-            start, alone = xp.where(begins, point.x[0], start), xp.where(begins, kind != NEAR, alone)
+            far = kind != NEAR
+            difference = xp.where(far, self.difference, search.difference)
+            search = when(
+                begins,
+                lambda: LocalSearch.begin(point, task, radius, kind == PUSH, penalty, difference, far),
+                search,
+            )
+            start, alone = xp.where(begins, point.x[0], start), xp.where(begins, far, alone)
 
-        steps = step(search, task, mine, self.difference)
+        steps = step(search, task, mine)
         request = next(steps)
         while True:
             asked = asked + request.wanted.sum()
@@ -492,7 +498,11 @@ def first_cycle(population: Population) -> Array:
 def pulled(search: LocalSearch, task: Task) -> LocalSearch:
     """The search itself; one that ignored the constraints and ended outside of them begins again there, with them."""
     pull = search.over & search.pushing & ~search.point.feasible[0]
-    return when(pull, lambda: replace(LocalSearch.begin(search.point, task), best=search.best), search)
+
+    def again() -> LocalSearch:
+        return LocalSearch.begin(search.point, task, difference=search.difference, measuring=False)
+
+    return when(pull, lambda: replace(again(), best=search.best), search)
 
 
 def offspring_size(task: Task) -> int:

@@ -43,8 +43,8 @@ class MultistartSQP:
     population_size
         The number of first points; 2 D if None, but at most a quarter of the budget.
     difference
-        Distance between a point and the probes of its derivatives, in widths of the box; down to a tenth of it as
-        moves become short.
+        Distance between a point and the probes of its derivatives, in widths of the box; larger where a search
+        finds noise; down to a tenth of it as moves become short.
     """
 
     needs_constraint_values: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class MultistartSQP:
         return State(
             population=population,
             generation=xp.asarray(0),
-            search=replace(LocalSearch.begin(best, task), over=~xp.asarray(False)),
+            search=replace(LocalSearch.begin(best, task, difference=self.difference), over=~xp.asarray(False)),
             start=best.x[0],
             visits=Visits.none(task.dimension, xp),
             agreement=Agreement.none(xp),
@@ -90,10 +90,10 @@ class MultistartSQP:
         random = begins & ~unvisited.any()
         fresh = yield Ask(fresh_x, xp.broadcast_to(random, (d,)))
         point = when(random, lambda: fresh.take(fresh.best()[None]), population.take(unvisited.argmax()[None]))
-        search = when(begins, lambda: LocalSearch.begin(point, task), state.search)
+        search = when(begins, lambda: LocalSearch.begin(point, task, difference=self.difference), state.search)
         start = xp.where(begins, point.x[0], state.start)
 
-        search = yield from step(search, task, ~search.over, self.difference)
+        search = yield from step(search, task, ~search.over)
         search, visits, agreement, given_up = after_step(
             search, start, xp.asarray(True), state.visits, state.agreement, state.best, task
         )

@@ -10,13 +10,12 @@ after another on a GPU.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ..algorithm import Task
 from ..arrays import Array, namespace, repeated
-from ..population import Population
+from ..population import Population, constraint_values
 
 LEAST_SINGULAR_VALUE = 1e-12  # smaller ones count as 0, and so do those lost in the rounding of the largest
 LEAST_PRODUCT = 1e-30  # of two rows, the largest entry being 1; below, one of them is lost in rounding
@@ -38,7 +37,7 @@ def jacobian(points: Population, measured: Population, known: Array) -> Array:
     """Difference quotients (n, constraints, d) of all constraints, g then h, from the n d probes; 0 where not known."""
     xp = namespace(points.f)
     n, d = points.x.shape
-    change = _constraints(measured).reshape(n, d, -1) - _constraints(points)[:, None, :]
+    change = constraint_values(measured).reshape(n, d, -1) - constraint_values(points)[:, None, :]
     distance = xp.diagonal(measured.x.reshape(n, d, d), axis1=1, axis2=2) - points.x
     sound = known[:, None, None] & (distance != 0.0)[:, :, None]
     quotient = xp.where(sound, change, 0.0) / xp.where(sound, distance[:, :, None], 1.0)
@@ -49,10 +48,6 @@ def residual(points: Population) -> Array:
     """The residual of each constraint (n, constraints): max(g, 0), and h itself, without tolerance."""
     xp = namespace(points.f)
     return xp.concatenate([xp.maximum(points.g, 0.0), points.h], axis=1)
-
-
-def _constraints(points: Population) -> Any:
-    return namespace(points.f).concatenate([points.g, points.h], axis=1)
 
 
 def shortest_solutions(A: Array, b: Array, needed: Array | bool = True) -> Array:

@@ -6,7 +6,8 @@ update (1978) and derivatives by differences. `LocalSearch` is plain data betwee
   1  if the derivatives at the iterate are not known, ask for d differences, one per variable, which shrink to a tenth
      as the moves do, so that a box far wider than the problem costs little accuracy; where neither the objective nor
      a constraint changes, and for the objective if it changes nowhere, as on a stair, ask for coarser ones; update B,
-     the second derivatives, by the last move
+     the second derivatives, by the last move. The first time, one point more shows whether values are noisy; then ask
+     for differences so wide, in the whole search, that noise and curvature make them equally wrong
   2  solve the elastic quadratic program of the model inside the trust region
   3  ask for its solution, the trial; if that disappoints, the next step tries once more, with the curvature of the
      constraints taken into account (second-order correction), and the better of the two counts
@@ -29,18 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from ..algorithm import Ask, Task
 from ..arrays import Array, namespace, when
-from ..population import Population, best_of_two, choose
-from .normalising import constraint_values
+from ..population import Population, best_of_two, choose, constraint_values
 from .quadratic import ElasticProgram
 
 DIFFERENCE = 1e-7  # between the iterate and the probes of its derivatives, in widths of the box
 SHORT, LEAST_SHARE = 1e-3, 0.1  # a move below which differences shrink like it, to so much of them at least
+NOISY, NOISIEST = 10.0, 0.03  # noise counts if it wants differences so many times as large; the largest that it gets
 COARSE = (0.03, 0.3)  # the same for variables on which nothing seems to depend
 WIDER = (0.001, 0.03)  # the same for an objective that seems to depend on nothing
 FIRST_RADIUS, LEAST_RADIUS = 0.5, 1e-9  # of the trust region
@@ -81,6 +84,8 @@ class LocalSearch:
     point: Population  # one row, the iterate
     best: Population  # one row, the best point of this search
     model: Model
+    difference: Array  # between the iterate and the probes of its derivatives, in widths of the box
+    measuring: Array  # bool: noise is measured with the first derivatives
     fresh: Array  # bool: no derivatives were measured yet
     known: Array  # bool: the model belongs to the iterate
     moved: Array  # (d,), the last move, by which B is updated
@@ -116,8 +121,13 @@ class LocalSearch:
         radius: Array | float = FIRST_RADIUS,
         pushing: Array | bool = False,
         penalty: Array | float = FIRST_PENALTY,
+        difference: Array | float = DIFFERENCE,
+        measuring: Array | bool = True,
     ) -> LocalSearch:
-        """The search that begins at a point, one row; it is over at once if the point has no values."""
+        """The search that begins at a point, one row; it is over at once if the point has no values.
+
+        If it is `measuring` noise, at the cost of one evaluation, its difference may become larger.
+        """
         xp: Any = namespace(point.f)
         d, m = task.dimension, point.g.shape[1] + point.h.shape[1]
         no, zero = xp.asarray(False), xp.asarray(0.0)
@@ -125,6 +135,8 @@ class LocalSearch:
             point=point,
             best=point,
             model=Model(xp.zeros(d), xp.zeros((m, d)), xp.eye(d), xp.asarray(1.0), xp.ones(m)),
+            difference=xp.asarray(difference),
+            measuring=xp.asarray(measuring),
             fresh=~no,
             known=no,
             moved=xp.zeros(d),
@@ -154,12 +166,11 @@ class LocalSearch:
         )
 
 
-def step(
-    search: LocalSearch, task: Task, wanted: Array, difference: float = DIFFERENCE
-) -> Generator[Ask, Population, LocalSearch]:
+def step(search: LocalSearch, task: Task, wanted: Array) -> Generator[Ask, Population, LocalSearch]:
     """The search after one more trial if it is `wanted` (a single bool) and not over; else as it was.
 
-    A sub-coroutine: `search = yield from step(..)`. It costs d + 1 evaluations after a move, else one.
+    A sub-coroutine: `search = yield from step(..)`. It costs d + 1 evaluations after a move, else one; the first one
+    more if noise is measured.
     """
     xp = namespace(search.point.f)
     width = widths(task)
@@ -169,17 +180,36 @@ def step(
     probing = wanted & ~search.known
     x = search.point.x[0]
     share = xp.clip(xp.abs(search.moved).max() / SHORT, LEAST_SHARE, 1.0)
-    distance = difference * xp.where(search.fresh, 1.0, share)
+    distance = search.difference * xp.where(search.fresh, 1.0, share)
     measured = yield Ask(probes(x, task, distance), xp.broadcast_to(probing, x.shape))
     of_f = measured
+    noise = xp.zeros(1 + search.multipliers.shape[0])
+    slopes = measured.valid.all() & (measured.f != search.point.f).any()
+    measures = probing & search.fresh & search.measuring & slopes
+    if xp is not np or measures:
+        line = [search.point, measured.take(xp.abs(measured.f - search.point.f).argmax()[None])]
+        doubtful = measures
+        for steps in (2.0, 3.0):  # curvature may make a second difference large, but hardly a third one
+            at = xp.clip(x + steps * (line[1].x - x), task.lower, task.upper)
+            line.append((yield Ask(at, doubtful[None])))
+            noise = xp.where(doubtful, noise_at(line), 0.0)
+            doubtful = doubtful & (distance_for(noise, measured, search.point, width) > NOISY * distance)
+            if xp is np and not doubtful:
+                break
+        noise = xp.where(doubtful, noise, 0.0)
     for coarse, wider in zip(COARSE, WIDER, strict=True):
+        wanted_distance = distance_for(noise, measured, search.point, width)
+        noisy = wanted_distance > NOISY * distance
+        distance = xp.where(noisy, wanted_distance, distance)
         flat = probing & (search.radius >= coarse) & unchanged(measured, search.point)
         level = probing & (search.radius >= wider) & (of_f.f == search.point.f).all()
-        if xp is np and not (flat | level).any():
+        if xp is np and not (noisy | flat | level).any():
             break  # NumPy can see that none is; JAX asks for no rows
-        again = yield Ask(probes(x, task, xp.where(flat, coarse, wider)), flat | level)
-        measured = choose(flat & again.valid, again, measured)
-        of_f = choose((flat | level) & again.valid, again, of_f)
+        apart = xp.where(flat, coarse, xp.where(level, wider, distance))
+        again = yield Ask(probes(x, task, apart), noisy | flat | level)
+        measured = choose((noisy | flat) & again.valid, again, measured)
+        of_f = choose((noisy | flat | level) & again.valid, again, of_f)
+    search = replace(search, difference=xp.where(measures, distance, search.difference))
     search = when(probing, lambda: learnt(search, measured, of_f, width), search)
     wanted = wanted & ~search.over
 
@@ -253,6 +283,40 @@ def probes(x: Array, task: Task, difference: Array | float) -> Array:
 def unchanged(measured: Population, point: Population) -> Array:
     """Where (n,) neither the objective nor a constraint differs from that of the point, one row."""
     return (measured.f == point.f) & (constraint_values(measured) == constraint_values(point)).all(axis=1)
+
+
+def noise_at(line: list[Population]) -> Array:
+    """The noise of the objective and of each constraint (1 + m,), from points on a line, one row each, evenly spaced.
+
+    It is their highest difference, over that of numbers of size 1. 0 where it cannot be known, because values are
+    missing or the spaces differ.
+    """
+    xp = namespace(line[0].f)
+    values = [xp.concatenate([point.f, constraint_values(point)[0]]) for point in line]
+    space = [xp.abs(b.x - a.x) for a, b in pairwise(line)]
+    even = xp.stack([point.valid[0] for point in line]).all()
+    for other in space[1:]:
+        even = even & (xp.abs(other - space[0]) <= 1e-3 * space[0]).all()
+    order = len(space)
+    for _ in range(order):
+        values = [b - a for a, b in pairwise(values)]
+    noise = xp.abs(values[0]) / np.sqrt(comb(2 * order, order))
+    return xp.where(even & (noise < np.inf), noise, 0.0)
+
+
+def distance_for(noise: Array, measured: Population, point: Population, width: Array) -> Array:
+    """The distance of probes, in widths, at which noise (1 + m,) and curvature make derivatives equally wrong.
+
+    Curvature counts as large as the slopes that the probes (d rows) show.
+    """
+    xp = namespace(noise)
+    distance = xp.abs(xp.diagonal(measured.x) - point.x[0])[:, None] / width[:, None]
+    of_f, of_c = measured.f - point.f, constraint_values(measured) - constraint_values(point)
+    change = xp.abs(xp.concatenate([of_f[:, None], of_c], axis=1))
+    counts = (distance > 0.0) & measured.valid[:, None]
+    slopes = xp.where(counts, change / xp.where(counts, distance, 1.0), 0.0).max(axis=0)
+    share = xp.where(slopes > 0.0, noise / xp.where(slopes > 0.0, slopes, 1.0), 0.0).max()
+    return xp.minimum(2.0 * xp.sqrt(share), NOISIEST)
 
 
 def learnt(search: LocalSearch, measured: Population, of_f: Population, width: Array) -> LocalSearch:

@@ -106,9 +106,12 @@ class LocalSearches:
             return replace(points, x=x)
 
         best = start if self.best is None else self.best
-        search, given_up = LocalSearch.begin(replace(start, x=start.x[:, free]), task), False
+        search, given_up = (
+            LocalSearch.begin(replace(start, x=start.x[:, free]), task, difference=DIFFERENCE / reach),
+            False,
+        )
         while not search.over and not given_up:
-            steps = step(search, task, np.asarray(True), DIFFERENCE / reach)
+            steps = step(search, task, np.asarray(True))
             request = next(steps)
             try:
                 while True:

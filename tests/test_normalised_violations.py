@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from ppsde.arrays import bits
-from ppsde.parts.normalising import constraint_sizes, constraint_values, normalised, raw
-from ppsde.population import Population, choose, evaluated, forgotten
+from ppsde.population import (
+    Population,
+    choose,
+    constraint_sizes,
+    constraint_values,
+    evaluated,
+    forgotten,
+    normalised,
+    raw,
+)
 
 
 @pytest.fixture(params=["numpy", "jax"])
