@@ -513,7 +513,8 @@ def test_an_objective_of_stairs_is_led_down_by_wide_differences_and_exact_constr
         constraints={"type": "ineq", "fun": lambda x: x[0] + x[1] ** 2 + 0.1 * x[2] - 1},
     )
     assert walked.end.best.f[0] <= best.fun + 0.01 and walked.end.best.feasible[0]
-    fine, wider, trial = walked.asked[0]
+    fine, line, wider, trial = walked.asked[0]
+    assert len(line.x) == 1, "the constraint is not level, and shows no noise"
     np.testing.assert_allclose(wider.x - fine.x, (0.01 - 1e-6) * np.eye(3), atol=1e-9)
     assert wider.wanted.all() and len(trial.x) == 1
     np.testing.assert_allclose(walked.searches[1].model.jacobian, [[-10.0, 60.0, -1.0]], rtol=1e-5)
@@ -765,6 +766,15 @@ def test_a_noisy_search_asks_for_its_derivatives_again_and_counts_them() -> None
     steps = np.diagonal(asks[3].x) - np.array([3.0, -2.0, 1.0])
     np.testing.assert_allclose(steps, 10 * float(search.difference) if len(costs) == 5 else steps[0], rtol=1e-6)
     assert steps[0] > 1e-3
+
+
+def test_noise_of_a_constraint_is_noticed_where_the_objective_is_level() -> None:
+    def fun(x: Any) -> Any:
+        return 0 * x[0], [1 - x[1] + 1e-6 * np.sin(1e9 * (x[0] + 2 * x[1]))], []
+
+    task = Task(np.full(2, -5.0), np.full(2, 5.0), 1000)
+    search, _ = stepped(begun(fun, [3.0, -2.0], task, measuring=True), fun, task)
+    assert search.difference > 1e-5
 
 
 # Kinks

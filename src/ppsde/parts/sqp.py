@@ -183,24 +183,16 @@ def step(search: LocalSearch, task: Task, wanted: Array) -> Generator[Ask, Popul
     distance = search.difference * xp.where(search.fresh, 1.0, share)
     measured = yield Ask(probes(x, task, distance), xp.broadcast_to(probing, x.shape))
     of_f = measured
+    measures = probing & search.fresh & search.measuring
     noise = xp.zeros(1 + search.multipliers.shape[0])
-    slopes = measured.valid.all() & (measured.f != search.point.f).any()
-    measures = probing & search.fresh & search.measuring & slopes
     if xp is not np or measures:
-        line = [search.point, measured.take(xp.abs(measured.f - search.point.f).argmax()[None])]
-        doubtful = measures
-        for steps in (2.0, 3.0):  # curvature may make a second difference large, but hardly a third one
-            at = xp.clip(x + steps * (line[1].x - x), task.lower, task.upper)
-            line.append((yield Ask(at, doubtful[None])))
-            noise = xp.where(doubtful, noise_at(line), 0.0)
-            doubtful = doubtful & (distance_for(noise, measured, search.point, width) > NOISY * distance)
-            if xp is np and not doubtful:
-                break
-        noise = xp.where(doubtful, noise, 0.0)
+        noise = yield from measured_noise(search, measured, measures, distance, task)
     for coarse, wider in zip(COARSE, WIDER, strict=True):
-        wanted_distance = distance_for(noise, measured, search.point, width)
-        noisy = wanted_distance > NOISY * distance
-        distance = xp.where(noisy, wanted_distance, distance)
+        noisy = (noise > 0.0).any()
+        if xp is not np or noisy:
+            best_distance = distance_for(noise, measured, search.point, width)
+            noisy = best_distance > NOISY * distance
+            distance = xp.where(noisy, best_distance, distance)
         flat = probing & (search.radius >= coarse) & unchanged(measured, search.point)
         level = probing & (search.radius >= wider) & (of_f.f == search.point.f).all()
         if xp is np and not (noisy | flat | level).any():
@@ -285,6 +277,35 @@ def unchanged(measured: Population, point: Population) -> Array:
     return (measured.f == point.f) & (constraint_values(measured) == constraint_values(point)).all(axis=1)
 
 
+def probed_changes(measured: Population, point: Population) -> Array:
+    """By how much f and each constraint (d, 1 + m) of the probes (d rows) differ from those of the point, one row."""
+    xp = namespace(point.f)
+    of_f, of_c = measured.f - point.f, constraint_values(measured) - constraint_values(point)
+    return xp.abs(xp.concatenate([of_f[:, None], of_c], axis=1))
+
+
+def measured_noise(
+    search: LocalSearch, measured: Population, wanted: Array, distance: Array, task: Task
+) -> Generator[Ask, Population, Array]:
+    """The noise of f and of each constraint (1 + m,), if it is `wanted` and matters at this distance of probes; else 0.
+
+    The line on which it is measured goes through the probe (of d rows) that changes most values most.
+    """
+    xp = namespace(search.point.f)
+    changes = probed_changes(measured, search.point)
+    doubtful = wanted & measured.valid.all() & (changes > 0.0).any()
+    of_most = (changes / xp.maximum(changes.max(axis=0), LEAST)).sum(axis=1).argmax()
+    line = [search.point, measured.take(of_most[None])]
+    step_x = line[1].x - search.point.x
+    for steps in (2.0, 3.0):  # curvature may make a second difference large, but hardly a third one
+        line.append((yield Ask(xp.clip(search.point.x + steps * step_x, task.lower, task.upper), doubtful[None])))
+        noise = xp.where(doubtful, noise_at(line), 0.0)
+        doubtful = doubtful & (distance_for(noise, measured, search.point, widths(task)) > NOISY * distance)
+        if xp is np and not doubtful:
+            break
+    return xp.where(doubtful, noise, 0.0)
+
+
 def noise_at(line: list[Population]) -> Array:
     """The noise of the objective and of each constraint (1 + m,), from points on a line, one row each, evenly spaced.
 
@@ -311,10 +332,8 @@ def distance_for(noise: Array, measured: Population, point: Population, width: A
     """
     xp = namespace(noise)
     distance = xp.abs(xp.diagonal(measured.x) - point.x[0])[:, None] / width[:, None]
-    of_f, of_c = measured.f - point.f, constraint_values(measured) - constraint_values(point)
-    change = xp.abs(xp.concatenate([of_f[:, None], of_c], axis=1))
     counts = (distance > 0.0) & measured.valid[:, None]
-    slopes = xp.where(counts, change / xp.where(counts, distance, 1.0), 0.0).max(axis=0)
+    slopes = xp.where(counts, probed_changes(measured, point) / xp.where(counts, distance, 1.0), 0.0).max(axis=0)
     share = xp.where(slopes > 0.0, noise / xp.where(slopes > 0.0, slopes, 1.0), 0.0).max()
     return xp.minimum(2.0 * xp.sqrt(share), NOISIEST)
 
