@@ -176,7 +176,7 @@ def minimize(
     >>> result = minimize(lambda x: (x[0] ** 2 + x[1] ** 2, [1 - x[0] - x[1]], []), [(-5, 5), (-5, 5)],
     ...                   max_evaluations=3000, rng=1)
     >>> print(result.feasible, round(result.fun, 3), result.nfev)
-    True 0.5 141
+    True 0.5 153
     """
     request = request_of(
         fun,
