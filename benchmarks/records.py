@@ -195,9 +195,10 @@ def machine(device: str = "") -> str:
             found[title] = version(package)
         except PackageNotFoundError:
             continue
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = "1 core" if count == 1 else f"{count} cores"
     load = [f"load {os.getloadavg()[0]:.0f}"] if hasattr(os, "getloadavg") else []  # other programs take time, too
-    return ", ".join([*filter(None, [device]), f"{cores} cores", *load, *(" ".join(pair) for pair in found.items())])
+    return ", ".join([*filter(None, [device]), cores, *load, *(" ".join(pair) for pair in found.items())])
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

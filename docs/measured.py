@@ -202,6 +202,7 @@ def scale_dask() -> str:
 def campaign() -> str:
     found, later = values_of("campaign"), values_of("campaign-sample")
     beside = {"threads": "in threads", "map": "by a map", "processes": "in processes", "dask": "on Dask"}
+    beside["resumed"] = "after a kill"
     again = ", ".join(f"{found['ways'][way]:,} {words}" for way, words in beside.items() if way in found["ways"])
     return filled(
         f"`{load('campaign')['command']}`: {found['cases']:,} random cases, {found['with findings']:,} with anything "

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+import ppsde
 from ppsde import minimize
-from ppsde.evaluation.sending import packed
+from ppsde.evaluation.remote import Isolated
+from ppsde.evaluation.sending import Portable, packed, versions
 
 pytest.importorskip("cloudpickle")
 
@@ -59,3 +61,24 @@ def test_what_the_other_side_can_import_is_sent_by_name() -> None:
     sent = packed(minimize)
     assert b"ppsde" in sent and len(sent) < 200
     assert called_elsewhere(abs) == "3"
+
+
+# A Python that says it is another one. A real one may end without a word when it loads a function of another.
+LATER = """
+import pickle, sys
+import ppsde.evaluation.remote
+sys.version_info = (3, 99, 0)
+pickle.loads(sys.stdin.buffer.read())(3)
+"""
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_function_that_another_python_has_sent_is_refused_by_name(limited: bool) -> None:
+    def fun(x: Any) -> Any:
+        return x + 1
+
+    task = Isolated("run", packed(fun), (), versions(), 1.0, None, False) if limited else Portable(fun)
+    done = subprocess.run([sys.executable, "-c", LATER], input=packed(task), capture_output=True)
+    here = f"Python {sys.version_info[0]}.{sys.version_info[1]} and ppsde {ppsde.__version__}"
+    words = f"has Python 3.99 and ppsde {ppsde.__version__}, this program has {here}"
+    assert done.returncode == 1 and done.stderr.decode().strip().endswith(words)

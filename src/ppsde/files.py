@@ -23,6 +23,7 @@ KINDS = {
     "pdf": rb"\A%PDF-.*" + MADE_BY.encode(),
     "png": rb"\A\x89PNG.*" + MADE_BY.encode(),
     "parquet": rb"\APAR1.*" + MADE_BY.encode(),
+    "npz": rb"\APK\x03\x04.*shift_C01\.npy",
     "tex": rb"\A(% |\\begin\{tabular\}.*% )" + MADE_BY.encode(),
     "json": rb'\A\{\n "(ppsde": |version": .*"info": "ppsde )',
     "dat": rb"\Aevaluations raw_y violation\n",

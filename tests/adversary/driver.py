@@ -1,20 +1,22 @@
 """The random driver: a problem, a method and options drawn from a number, solved, and everything about it checked.
 
-A case is solved in this process. A part of them is solved once more, in threads, by a map, in processes or on a Dask
-cluster, and must end in the same bits; and some are compiled programs, with a problem of their own. What a machine
-lacks the packages for is counted as not tried. `campaign.py` runs many cases.
+A case is solved in this process. A part of them is solved once more, in threads, by a map, in processes, on a Dask
+cluster, or killed in the middle of a call and resumed, and must end in the same bits; and some are compiled programs,
+with a problem of their own. What a machine lacks the packages for is counted as not tried. `campaign.py` runs many.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -32,12 +34,17 @@ CONSTRAINTS = (
     *("none", "easy", "half", "thin", "equality", "impossible", "huge", "overflow", "nan", "infinite", "many", "both"),
     "sometimes too few",
 )
-WAYS = {"compiled": 0.001, "dask": 0.002, "processes": 0.002, "threads": 0.06, "map": 0.06}  # the share of each
+# The share of each way in which cases are solved beside.
+WAYS = {"compiled": 0.001, "dask": 0.002, "processes": 0.002, "threads": 0.06, "map": 0.06, "resumed": 0.06}
 NEEDED = {"compiled": "jax", "dask": "distributed", "processes": "cloudpickle"}
 
 
 class Trouble(Exception):
     """Raised by objectives that raise."""
+
+
+class Killed(BaseException):
+    """Ends a search as a kill does."""
 
 
 @dataclass
@@ -58,6 +65,7 @@ class Case:
         self.vectorized = bool(rng.random() < 0.3)
         self.calls: list[tuple[np.ndarray, tuple[Any, Any, Any] | None]] = []
         self.origin: np.ndarray | None = None  # the first point
+        self.killed_at: int | None = None  # the call that is not finished
         self.asked: dict[str, Any] = {"max_evaluations": self.budget, "rng": int(rng.integers(2**31))}
         if rng.random() < 0.3:
             count = int(rng.integers(1, 4))
@@ -107,6 +115,8 @@ class Case:
             self.origin = x.copy()
         place = len(self.calls)
         self.calls.append((x.copy(), None))
+        if place == self.killed_at:
+            raise Killed
         value = self._value(x)
         f, g, h = value if isinstance(value, tuple) else (value, (), ())
         self.calls[place] = (
@@ -179,17 +189,21 @@ def solved(case: Case, **more: Any) -> Any:
     """Return the result of a case, a text if it is refused as it must be; everything else is raised."""
     bounds = list(zip(case.lower, case.upper, strict=True))
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", "max_evaluations=.* is too few", UserWarning)
-            return ppsde.minimize(
-                case.fun, bounds, method=case.method, vectorized=case.vectorized, **case.asked, **more
-            )
+        asked = {"method": case.method, "vectorized": case.vectorized, **case.asked, **more}
+        return quiet(lambda: ppsde.minimize(case.fun, bounds, **asked))
     except ValueError as error:
         expected = ("x0 has", "x0 must", "there is no integer within the bounds")
         if any(words in str(error) for words in expected):
             return str(error)
         raise
+
+
+def quiet(search: Callable[[], Any]) -> Any:
+    """Return what a search returns; warnings are errors, but for the one of a budget that is too small."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "max_evaluations=.* is too few", UserWarning)
+        return search()
 
 
 def findings(case: Case) -> list[str]:
@@ -299,10 +313,41 @@ def found_otherwise(number: int, way: str) -> list[str]:
     if isinstance(one, str) or isinstance(two, str):
         return [] if one == two else [f"{way}: {two}; in this process: {one}"]
     found = [] if way in ("dask", "processes") else wrong_with(there, two)  # these leave no calls here
-    for name in ("x", "fun", "violation", "nfev", "n_failed", "status"):
-        if np.asarray(one[name]).tobytes() != np.asarray(two[name]).tobytes():
-            found.append(f"{name} is {two[name]}, and {one[name]} in this process")
-    return [f"{way}: {words}" for words in found]
+    return [f"{way}: {words}" for words in found + differences(one, two)]
+
+
+def differences(one: Any, two: Any) -> list[str]:
+    """Return in what the second result differs from the first."""
+    names = ("x", "fun", "violation", "nfev", "n_failed", "status")
+    apart = [name for name in names if np.asarray(one[name]).tobytes() != np.asarray(two[name]).tobytes()]
+    return [f"{name} is {two[name]}, and {one[name]} in one process without a break" for name in apart]
+
+
+def found_resumed(number: int) -> list[str]:
+    """End a case in the middle of a call, resume it, and return the differences to the undisturbed one."""
+    chance = np.random.default_rng([2029, number])
+    whole, first, second = Case(number), Case(number), Case(number)
+    for case in (whole, first, second):
+        case.asked.pop("callback", None)
+    try:
+        one = solved(whole)
+        if isinstance(one, str) or len(whole.calls) < 2:
+            return []
+        first.killed_at = int(chance.integers(1, len(whole.calls)))
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "run.ppsde"
+            with suppress(Killed):
+                solved(first, checkpoint=path, checkpoint_every=float(chance.choice([0.0, 1e-3, 1e6])))
+            if not path.exists():  # before its first call has ended, a vectorised function has given no value
+                return [] if first.vectorized else ["resumed: there is no checkpoint"]
+            second.origin = first.origin
+            two = quiet(lambda: ppsde.resume(path, second.fun))
+    except BaseException as error:
+        return [f"resumed: {type(error).__name__}: {error}"]
+    found = differences(one, two)
+    if not first.vectorized and len(second.calls) > len(whole.calls) - first.killed_at:
+        found.append(f"{first.killed_at} of {len(whole.calls)} calls were made, and {len(second.calls)} afterwards")
+    return [f"resumed: {words}" for words in found]
 
 
 def found_compiled(number: int) -> list[str]:
@@ -359,7 +404,10 @@ def all_findings(number: int) -> tuple[list[str], str]:
         return described_findings(number), f"{way}: not tried"
     if way == "compiled":
         return found_compiled(number), way
-    return described_findings(number) + (found_otherwise(number, way) if way is not None else []), way or "here only"
+    if way is None:
+        return described_findings(number), "here only"
+    beside = found_resumed(number) if way == "resumed" else found_otherwise(number, way)
+    return described_findings(number) + beside, way
 
 
 def described_findings(number: int) -> list[str]:

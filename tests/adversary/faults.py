@@ -263,6 +263,17 @@ class Report(Command):
         return ["bench", "report", self.store, "-o", folder / "report.html", "--tables", folder / "tables"]
 
 
+class Figures(Command):
+    def arguments(self, folder: Path) -> list[Any]:
+        return ["bench", "report", self.store, "-o", folder / "report.html", "--figures", folder / "figures"]
+
+
+class Compare(Command):
+    def arguments(self, folder: Path) -> list[Any]:
+        words = ["compare", self.store, "--before", "jde", "--after", "shade"]
+        return [*words, "-o", folder / "changes.html", "--json", folder / "changes.json"]
+
+
 class Export(Command):
     format = "cec"
 
@@ -282,6 +293,47 @@ class Solve(Command):
     def arguments(self, folder: Path) -> list[Any]:
         words = ["solve", "cec2006:g24", "--method", "jde", "--seed", 1, "--max-evaluations", 200, "--quiet"]
         return [*words, "--json", folder / "run.json", "--plot", folder / "run.png"]
+
+
+class Picture(Command):
+    def arguments(self, folder: Path) -> list[Any]:
+        return ["suites", "plot", "g24", "--suite", "cec2006", "-o", folder / "g24.png"]
+
+
+class Design(Command):
+    def arguments(self, folder: Path) -> list[Any]:
+        return ["suites", "plot", "ten-bar-truss", "--suite", "cec2020rw", "--design", "-o", folder / "design.svg"]
+
+
+class Import(Command):
+    """An archive of the organisers that becomes a file of this package."""
+
+    def __init__(self, ready: Path) -> None:
+        from suites.test_cec2017_data import write_matlab
+
+        from ppsde.suites.cec2017_data import SHAPES
+
+        chance = np.random.default_rng(1)
+        self.archive = ready / "archive"
+        write_matlab(self.archive, {key: chance.uniform(-3, 3, shape) for key, shape in SHAPES.items()})
+        super().__init__(ready)
+
+    def arguments(self, folder: Path) -> list[Any]:
+        return ["suites", "import", self.archive, "--to", folder / "data"]
+
+
+class Reproduce(Command):
+    """A comparison with what was published, of a study that was run before."""
+
+    def __init__(self, ready: Path) -> None:
+        words = ["reproduce", "--problem", "C01", "--runs", 2, "--budget-per-variable", 60, "--instance", 1]
+        self.words = [*words, "--method", "pps-de", "--dimension", 10]
+        assert called([*self.words, "-o", ready / "run"])[0] == 0
+        self.run = ready / "run" / "reproduce.db"
+        super().__init__(ready)
+
+    def arguments(self, folder: Path) -> list[Any]:
+        return [*self.words, "--from", self.run, "-o", folder / "again"]
 
 
 class Merge(Command):
@@ -336,6 +388,12 @@ SCENARIOS: dict[str, Callable[[Path], Scenario]] = {
     "parquet": Parquet,
     "solve": Solve,
     "repair": Repair,
+    "figures": Figures,
+    "compare": Compare,
+    "picture": Picture,
+    "design": Design,
+    "import": Import,
+    "reproduce": Reproduce,
 }
 WRONG = {"careless": Careless}  # by name only
 
@@ -378,7 +436,7 @@ def main(folder: Path, cases: int, seed: int, names: list[str]) -> None:
     writes = {}
     for name, scenario in scenarios.items():
         writes[name], wrong = tried(scenario, folder / "case", chance, (0, 0, 0))
-        assert wrong == [] and writes[name] > 3, (name, wrong, writes)
+        assert wrong == [] and writes[name] > 1, (name, wrong, writes)
     seen: Counter[str] = Counter()
     for number in range(cases):
         name = list(scenarios)[number % len(scenarios)]

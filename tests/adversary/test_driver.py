@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
-from adversary.driver import WAYS, Case, all_findings, can, findings, found_otherwise, way_of
+from adversary.driver import WAYS, Case, all_findings, can, findings, found_otherwise, found_resumed, way_of
+
+import ppsde
 
 SAMPLE = 40  # cases in every test run
 BLOCKS, BLOCK = 10, 500  # cases of the slow tests
@@ -42,6 +47,25 @@ def test_a_difference_between_two_ways_is_noticed(monkeypatch: pytest.MonkeyPatc
     )
     number = next(k for k in range(1000) if (case := Case(k)).objective == "sphere" and case.constraint == "none")
     assert found_otherwise(number, "threads")
+
+
+KILLED = [number for number in range(200) if way_of(number) == "resumed"][:8]
+
+
+@pytest.mark.parametrize("number", KILLED)
+def test_a_case_that_is_killed_and_resumed_ends_in_the_same_bits(number: int) -> None:
+    assert found_resumed(number) == []
+
+
+def test_a_resumed_run_that_makes_a_call_again_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_journal(path: Path, fun: Callable[[np.ndarray], object]) -> ppsde.Result:
+        Path(f"{path}.journal").unlink(missing_ok=True)
+        return resume(path, fun)
+
+    resume = ppsde.resume
+    monkeypatch.setattr(ppsde, "resume", without_journal)
+    found = [words for number in KILLED for words in found_resumed(number)]
+    assert found and all("calls were made" in words for words in found)
 
 
 @pytest.mark.slow

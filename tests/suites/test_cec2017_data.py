@@ -294,6 +294,17 @@ def test_a_folder_and_its_zip_give_the_numbers_back(write: object, arrays: Array
     assert [p.name for p in written.parent.iterdir()] == ["data.npz"]  # nothing half-written is left
 
 
+def test_an_import_replaces_an_older_one_and_no_other_file(arrays: Arrays, tmp_path: Path) -> None:
+    archive = write_matlab(tmp_path / "archive", arrays)
+    for _ in range(2):
+        written = import_archive(archive, tmp_path / "out")
+    np.savez(written, mine=np.arange(3))
+    before = written.read_bytes()
+    with pytest.raises(ValueError, match="is not a npz file made by this program"):
+        import_archive(archive, tmp_path / "out")
+    assert written.read_bytes() == before and list(written.parent.iterdir()) == [written]
+
+
 def test_what_is_imported_is_what_the_suite_then_uses(
     arrays: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

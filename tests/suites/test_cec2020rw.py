@@ -273,6 +273,21 @@ def test_the_best_truss_is_drawn_by_the_command_and_other_problems_have_no_desig
     assert "RC31 gear-train has no picture of its design; of suite cec2020rw RC26" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"must have 10 numbers; got shape \(3,\)"):
         draw_design(SUITE.problem("ten-bar-truss"), tmp_path / "a.png", np.zeros(3))
+    with pytest.raises(ValueError, match="no best design of RC44 wind-farm is known"):
+        draw_design(SUITE.problem("wind-farm"), tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_design_is_drawn_over_an_older_picture_of_ours_and_over_nothing_else(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"design.{kind}"
+    problem = SUITE.problem("ten-bar-truss")
+    for _ in range(2):
+        draw_design(problem, path)
+    path.write_bytes(b"mine")
+    with pytest.raises(ValueError, match=f"is not a {kind} file made by this program"):
+        draw_design(problem, path)
+    assert path.read_bytes() == b"mine" and list(tmp_path.iterdir()) == [path]
 
 
 # --- names and data -------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def add(group: Any) -> None:
         "Draw the objective's contours and the feasible set over two variables, to a\n.png, .svg or .pdf file.",
         "ppsde suites plot C15 -o c15.svg",
         "ppsde suites plot C05 --dimension 10 --instance 2",
-        "ppsde suites plot wind-farm --suite cec2020rw --design",
+        "ppsde suites plot ten-bar-truss --suite cec2020rw --design",
     )
     task.add_argument("name", metavar="NAME", help="the problem, see `ppsde list problems SUITE`")
     task.add_argument("--suite", default="cec2017", help="its suite (default: %(default)s)")

@@ -85,9 +85,9 @@ def _nothing() -> None:
 def _isolated(caller: Caller, timeout: float | None, memory: int | None) -> Any:
     _check_system()
     from .remote import Isolated
-    from .sending import packed
+    from .sending import packed, versions
 
-    return Isolated(uuid.uuid4().hex, packed(caller), tuple(sys.path), timeout, memory, caller.vectorized)
+    return Isolated(uuid.uuid4().hex, packed(caller), tuple(sys.path), versions(), timeout, memory, caller.vectorized)
 
 
 def _check_system() -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from .arrivals import Arrivals, Points
 from .local import PULSE, Check, Evaluator, Reply, chunks, no_check
 from .pool import Pool
-from .sending import add_to_path
+from .sending import add_to_path, refuse_other
 from .values import EvaluatorLost, Values
 
 
@@ -290,12 +290,14 @@ class Isolated:
     name: str  # of the run, whose children are ended together
     function: bytes
     path: tuple[str, ...]
+    versions: str  # of the program
     timeout: float | None
     memory: int | None
     rows_together: bool
 
     def __call__(self, x: np.ndarray) -> Reply:
         """Evaluate the rows of x (n, d) in a free child, or in a new one."""
+        refuse_other(self.versions)
         child = _CHILDREN.take(self)
         try:
             before, values = child.calls, Values(x, apart=True)

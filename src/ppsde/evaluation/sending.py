@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
+import platform
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -81,15 +82,35 @@ class Portable:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._bytes is None:
             self._bytes = packed(self._thing)
-        return _unpacked, (self._bytes, tuple(sys.path))
+        return _unpacked, (self._bytes, tuple(sys.path), versions())
 
 
 @lru_cache(maxsize=8)
-def _unpacked(data: bytes, path: tuple[str, ...]) -> Any:
+def _unpacked(data: bytes, path: tuple[str, ...], sender: str) -> Any:
+    if sender != versions():
+        return partial(refuse_other, sender)  # when it is called: some executors break if an object cannot be loaded
     add_to_path(path)
     portable = Portable(pickle.loads(data))
     portable._bytes = data
     return portable
+
+
+class OtherVersions(RuntimeError):
+    """Raised instead of loading a function that another Python has sent, which may end the process."""
+
+
+@lru_cache(maxsize=1)
+def versions() -> str:
+    """Return the versions that must be the same where functions are sent and where they are loaded."""
+    from .. import __version__
+
+    return f"Python {sys.version_info[0]}.{sys.version_info[1]} and ppsde {__version__}"
+
+
+def refuse_other(sender: str, *arguments: Any) -> None:
+    """Raise `OtherVersions` if the sender's versions are not those of this process."""
+    if sender != versions():
+        raise OtherVersions(f"the worker on {platform.node()} has {versions()}, this program has {sender}")
 
 
 def add_to_path(path: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache, reduce
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from ..files import write_own
 from .official_data import beside_the_checkout, checked, read_archive
 
 VARIABLE = "PPSDE_CEC2017"  # environment variable naming the folder of the official data
@@ -312,14 +312,9 @@ def _same(arrays: list[np.ndarray], source: Path) -> np.ndarray:
 
 
 def _write(arrays: Mapping[str, np.ndarray], folder: Path) -> Path:
-    """Write the file under another name and rename it: a reader never sees half a file."""
     folder = folder.expanduser()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as part:
-        try:
-            np.savez_compressed(part, **arrays)  # type: ignore[arg-type]
-        except BaseException:
-            Path(part.name).unlink()
-            raise
-    Path(part.name).chmod(0o644)  # temporary files can be read by their owner only
-    return Path(part.name).replace(folder / FILE)
+    written = io.BytesIO()
+    np.savez_compressed(written, **arrays)  # type: ignore[arg-type]
+    write_own(folder / FILE, written.getvalue(), "npz")
+    return folder / FILE

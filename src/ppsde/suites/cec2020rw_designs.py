@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files import write_own_picture
 from ..problem import Problem
 from .cec2020rw_machines import COLUMNS, GEAR_PLACES, ROWS, TRUSS_BARS, TRUSS_NODES, listed
 from .cec2020rw_power import INVERTERS, TURBINE_RADIUS, WIND_DIRECTIONS, WIND_SHARES
@@ -25,8 +26,11 @@ def draw_design(problem: Problem, path: str | os.PathLike[str], x: np.ndarray | 
         raise ValueError(
             f"{problem.name} has no picture of its design; of suite cec2020rw {', '.join(DRAWINGS)} have one"
         )
-    known = problem.optimum.x if problem.optimum is not None else None
-    point = np.asarray(known if x is None else x, float)
+    if x is None and problem.optimum is not None:
+        x = problem.optimum.x
+    if x is None:
+        raise ValueError(f"no best design of {problem.name} is known; draw_design draws any point")
+    point = np.asarray(x, float)
     if point.shape != (problem.dimension,):
         raise ValueError(f"{problem.name}: a point must have {problem.dimension} numbers; got shape {point.shape}")
     target = checked_target(path)
@@ -39,7 +43,7 @@ def draw_design(problem: Problem, path: str | os.PathLike[str], x: np.ndarray | 
     f = problem.evaluate(point[None])[0][0]
     axes.set_title(f"{problem.name}, f = {f:.6g}", fontsize=11)
     target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=150)
+    write_own_picture(target, figure)
     return target
 
 
