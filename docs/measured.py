@@ -260,6 +260,13 @@ def budgets_of(kind: str) -> list[str]:
     return sorted((name for name in names() if name.startswith(f"{kind}-")), key=lambda name: int(name.split("-")[1]))
 
 
+def generated() -> str:
+    """Return the table of generated problems, and the commands that make it."""
+    found = budgets_of("generated")
+    commands = "".join(f"- `{command}`\n" for command in dict.fromkeys(load(name)["command"] for name in found))
+    return table(HEAD[1:], [line[1:] for name in found for line in values_of(name)]) + "\n" + commands
+
+
 def noise() -> str:
     """Return the lines of CEC2006 with noise and with steps, and where the default is behind PPS-DE."""
     rows, commands, better, worse = [], [], [], []
@@ -427,6 +434,7 @@ TEXTS: dict[str, tuple[str, Callable[[], str]]] = {
     "noise": ("docs/choosing.md", noise),
     "stopping": ("docs/choosing.md", stopping),
     "quality": ("docs/choosing.md", quality),
+    "generated": ("docs/choosing.md", generated),
     "tried": ("docs/choosing.md", tried),
 }
 

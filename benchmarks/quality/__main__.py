@@ -32,6 +32,7 @@ examples:
   python -m benchmarks.quality --suites cec2017 --dimension 10 --instance 3 --budgets 1000
   python -m benchmarks.quality --budgets 1000 30000 --peers --compiled 10000   large budgets in a tenth of the time
   python -m benchmarks.quality --noise 1e-6 --budgets 100 --write      the record `noise-100` of the documents
+  python -m benchmarks.quality --suites generated --instance 2 3 4 5   the generated problems that are set aside
   python -m benchmarks.quality --report                      tables of what is stored so far; nothing is run
 
 The file of results identifies runs by names, budgets and seeds: after a change of a method use a new file, or copy
@@ -80,7 +81,7 @@ def parser() -> Parser:
     add("--peers", nargs="*", metavar="NAME", help=f"of {', '.join(PEERS)} (default: those that are installed)")
     add("--only", metavar="REGEX", help="problems whose name matches")
     add("--dimension", type=int, default=10, metavar="D", help="of cec2017 (default %(default)s)")
-    add("--instance", type=int, default=1, metavar="N", help="of cec2017 and generated (default %(default)s)")
+    add("--instance", nargs="+", type=int, default=[1], metavar="N", help="of cec2017 and generated (default 1)")
     add(
         "--noise", type=float, default=0.0, metavar="SIZE", help="relative noise on f, fixed by the point, such as 1e-6"
     )
@@ -101,7 +102,8 @@ def parser() -> Parser:
     add(
         "--write",
         action="store_true",
-        help="store the lines of each budget in a record of the documents: quality-N, noise-N or staircase-N",
+        help="store the lines of each budget in a record of the documents: quality-N, noise-N, staircase-N or, of "
+        "generated problems alone, generated-N",
     )
     add("--medians", action="store_true", help="add a table of the median errors per problem")
     add("--losses", action="append", default=[], metavar="NAME", help="list where this solver fails; may be repeated")
@@ -115,6 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         jobs = jobs_of(asked)
         if asked.write and asked.noise and asked.staircase:
             raise ValueError("write must not be given with both noise and staircase: a record has one of them")
+        if asked.write and "generated" in asked.suites and (len(asked.suites) > 1 or asked.noise or asked.staircase):
+            raise ValueError("write with the suite generated needs this suite alone, without noise and staircase")
         check_outputs(asked, jobs)
         if asked.report:
             found = stored(asked.output)
@@ -142,7 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.write:
         command = command_of(sys.argv[1:] if arguments is None else arguments)
         methods = dict.fromkeys(name.partition(":")[0] for name in asked.methods)
-        kind = "noise" if asked.noise else "staircase" if asked.staircase else "quality"
+        plain = "generated" if asked.suites == ["generated"] else "quality"
+        kind = "noise" if asked.noise else "staircase" if asked.staircase else plain
         for multiple in study.multiples:
             lines = [line[: len(HEAD)] for line in lines_of(study) if line[1] == f"{multiple} D"]
             save(f"{kind}-{multiple}", lines, command=command, methods=methods)
@@ -197,10 +202,11 @@ def problems_of(asked: argparse.Namespace) -> Iterable[tuple[str, str, int | Non
         wanted = re.compile(asked.only or "")
     except re.error as error:
         raise ValueError(f"--only: {asked.only!r} is not a regular expression: {error}") from None
-    choice = {"cec2017": (asked.dimension, asked.instance), "generated": (None, asked.instance)}
+    numbered = {"cec2017": asked.dimension, "generated": None}  # suites with instances, and the dimension to choose
     found = [
-        (suite, name, *choice.get(suite, (None, None)))
+        (suite, name, numbered.get(suite), instance)
         for suite in dict.fromkeys(asked.suites)
+        for instance in (dict.fromkeys(asked.instance) if suite in numbered else [None])
         for name in suite_of(suite).names
         if wanted.search(name)
     ]

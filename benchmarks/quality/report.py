@@ -51,9 +51,9 @@ class Study:
             row = self.rows[job]
             self.errors[job] = (row["f"] - best) / scale if row["violation"] == 0 else np.inf
         if known is None and feasible:
-            self.unknown.append(one.problem)
+            self.unknown.append(named(one))
         if min(self.errors[job] for job in jobs) < -1e-6:
-            self.improved[one.problem] = min(feasible)
+            self.improved[named(one)] = min(feasible)
 
     def sections(self) -> dict[str, list[Job]]:
         """Return the jobs of each part of the tables: a suite, or a problem reported beside."""
@@ -66,13 +66,18 @@ class Study:
         """Return the median error by problem, budget and solver."""
         return {
             key: float(np.median([self.errors[job] for job in group]))
-            for key, group in grouped(jobs, lambda job: (job.problem, job.multiple, job.label)).items()
+            for key, group in grouped(jobs, lambda job: (named(job), job.multiple, job.label)).items()
         }
 
 
 def beside(job: Job) -> bool:
     """Whether a job's problem is reported beside its suite."""
     return job.problem in BESIDE.get(job.suite, ())
+
+
+def named(job: Job) -> str:
+    """Return the name of a job's problem, with its instance where that is not the first."""
+    return job.problem if job.instance in (None, 1) else f"{job.problem}#{job.instance}"
 
 
 def place(job: Job) -> tuple[Any, ...]:
@@ -250,7 +255,7 @@ def losses_table(study: Study, solver: str) -> str:
     head += [f"best other, % <= {SOLVED:.0e}"]
     lines = []
     for (_, problem, multiple), group in grouped(
-        list(study.rows), lambda job: (place(job), job.problem, job.multiple)
+        list(study.rows), lambda job: (place(job), named(job), job.multiple)
     ).items():
         by_solver = grouped(group, lambda job: job.label)
         own = by_solver.pop(solver, [])
