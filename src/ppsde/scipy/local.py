@@ -47,18 +47,19 @@ class LocalSearches:
         self._visits, self._agreement = Visits.none(len(box)), Agreement.none()
         self._counts = 0, 0  # of inequalities and equalities; known from the first start on
         self._points = 0  # evaluated
+        self._difference = DIFFERENCE  # of derivatives, in widths of the box; the first search may enlarge it
         self.calls = 0
         self.best: Population | None = None
 
     def after_iteration(self, number: int, population: Population) -> bool:
         """Make searches after the first iteration; return whether the run may end after the third, because they agree.
 
-        One begins at any point of the box, seven at random members far from all earlier starts and ends, and so on.
+        One begins at any point of the box, seven at members, best first, far from all earlier starts and ends, and so on.
         They agree if 12 more have ended at the best point than elsewhere, or two when all evaluations are spent. The
         run may not end if a member is better.
         """
         if number == 1:
-            self._begin_at(population.take(self._rng.permutation(population.size)))
+            self._begin_at(population.sorted())
         if number != DECISION or self.best is None or improves(population.take(population.best()[None]), self.best):
             return False
         return self._agree or bool(self._agreement.same >= AGAIN)
@@ -106,10 +107,9 @@ class LocalSearches:
             return replace(points, x=x)
 
         best = start if self.best is None else self.best
-        search, given_up = (
-            LocalSearch.begin(replace(start, x=start.x[:, free]), task, difference=DIFFERENCE / reach),
-            False,
-        )
+        first, given_up = bool(self._visits.count == 0), False  # noise is measured once
+        begun = replace(start, x=start.x[:, free])
+        search = LocalSearch.begin(begun, task, difference=self._difference / reach, measuring=first)
         while not search.over and not given_up:
             steps = step(search, task, np.asarray(True))
             request = next(steps)
@@ -120,6 +120,8 @@ class LocalSearches:
                 search = ended.value
             known = bool(self._visits.is_end(whole(search.point), self._task))
             given_up = known and reach == 1.0 and not improves(whole(search.best), best)
+        if first:
+            self._difference = float(search.difference) * reach
         found = whole(search.best)
         end, over, left = whole(search.point) if given_up else found, np.asarray(True), np.asarray(given_up)
         self.best = better_rows(best, found)
