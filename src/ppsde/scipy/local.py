@@ -54,9 +54,9 @@ class LocalSearches:
     def after_iteration(self, number: int, population: Population) -> bool:
         """Make searches after the first iteration; return whether the run may end after the third, because they agree.
 
-        One begins at any point of the box, seven at members, best first, far from all earlier starts and ends, and so on.
-        They agree if 12 more have ended at the best point than elsewhere, or two when all evaluations are spent. The
-        run may not end if a member is better.
+        One begins at any point of the box, seven at members far from all earlier starts and ends, best first, and so
+        on. They agree if 12 more have ended at the best point than elsewhere, or two when all evaluations are spent.
+        The run may not end if a member is better.
         """
         if number == 1:
             self._begin_at(population.sorted())
