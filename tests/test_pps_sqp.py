@@ -35,6 +35,7 @@ from ppsde.algorithms.pps_sqp import (
 )
 from ppsde.arrays import bits
 from ppsde.engines.ending import CONVERGED
+from ppsde.engines.run import Run
 from ppsde.parts.push_pull import Stage
 from ppsde.parts.sqp import FIRST_PENALTY, FIRST_RADIUS, LocalSearch
 from ppsde.population import TOLERANCE, Population, choose, evaluated, forgotten
@@ -563,6 +564,29 @@ def test_a_budget_too_small_for_a_move_is_warned_of(method: str, budget: int, wa
     with said:
         result = ppsde.minimize(lambda x: (x**2).sum(), [(-1, 1)] * 3, method=method, max_evaluations=budget, rng=1)
     assert result.nfev == budget
+
+
+def test_a_search_that_goes_on_with_the_constraints_has_the_differences_that_it_had() -> None:
+    point = evaluated(np.array([[3.0, 2.0]]), np.array([24.0]), np.array([[1.0]]), np.zeros((1, 0)), 1e-4)
+    search = replace(LocalSearch.begin(point, TASK, pushing=True, difference=1e-3), over=np.True_)
+    again = pulled(search, TASK)
+    assert not again.over and again.difference == 1e-3 and not again.measuring
+
+
+def test_searches_near_the_best_point_use_the_differences_of_the_last_one_and_others_measure() -> None:
+    def noisy(x: np.ndarray) -> Any:
+        f = 10 + ((x - 0.3) ** 2).sum()
+        return f * (1 + 1e-5 * np.sin(1e9 * (x @ np.arange(1.0, 4.0)))), [1 - x[0] - x[1]], []
+
+    seen: dict[bool, set[tuple[bool, bool]]] = {True: set(), False: set()}
+    run, last = Run(PPSSQP(), Task(np.full(3, -5.0), np.full(3, 5.0), 3000), seed=1, tolerance=TOLERANCE), None
+    while run.wanted is not None:
+        state, f = run.state, [noisy(x) for x in run.wanted]
+        run.supply(np.array([a for a, _, _ in f]), np.array([b for _, b, _ in f]), np.zeros((len(f), 0)))
+        if last is not None and state is not None and last.search.over and not state.search.over:
+            seen[bool(state.alone)].add((bool(state.search.measuring), bool(state.search.difference > 1e-6)))
+        last = state
+    assert seen == {True: {(True, True)}, False: {(False, True)}}
 
 
 @pytest.mark.parametrize("method", ["pps-sqp", "sqp"])

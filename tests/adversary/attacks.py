@@ -333,7 +333,7 @@ def main(words: list[str]) -> int:
         from benchmarks.records import revision, save
 
         which = f"--attacks {asked.attacks} --first {asked.first}" if asked.first else f"--attacks {asked.attacks}"
-        command = f"python -m adversary.attacks {which} --out attacks.json --record"
+        command = f"PYTHONPATH=src:tests python -m adversary.attacks {which} --out attacks.json --record"
         command += "" if asked.record == "attacks" else f" {asked.record}"
         save(asked.record, {**counts(done), "commit": revision()}, command=command, methods=())
     return int(any(one["wrong"] for one in done.values()))

@@ -350,6 +350,7 @@ def test_the_display_says_which_workers_a_study_waits_for(workers: int, words: s
     ("arguments", "words"),
     [
         ({"dask": 3}, "dask must be the address of a scheduler, 'local' or a Client; got 3"),
+        ({"dask": "node1"}, "'local' or the address of a scheduler, such as tcp://node1:8786; got 'node1'"),
         ({"dask": "tcp://127.0.0.1:1", "workers": 2}, "workers must not be given with a Dask cluster"),
     ],
 )

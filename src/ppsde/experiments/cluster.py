@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 import sys
 import threading
@@ -273,6 +274,8 @@ def _connected(given: Any, cores: int, gpu: bool) -> tuple[Any, list[Any]]:
         )
         client = Client(cluster, set_as_default=False)
         return client, [client, cluster]
+    if not re.search(r":\d+|^inproc:", given):  # Dask would try to reach it for a minute, and not end
+        raise ValueError(f"dask must be 'local' or the address of a scheduler, such as tcp://node1:8786; got {given!r}")
     try:
         client = Client(given, set_as_default=False)
     except (OSError, ValueError) as error:

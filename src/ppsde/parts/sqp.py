@@ -43,6 +43,7 @@ from .quadratic import ElasticProgram
 
 DIFFERENCE = 1e-7  # between the iterate and the probes of its derivatives, in widths of the box
 SHORT, LEAST_SHARE = 1e-3, 0.1  # a move below which differences shrink like it, to so much of them at least
+ROUNDING = 8 * np.finfo(float).eps  # relative size of differences that are no noise
 NOISY, NOISIEST = 10.0, 0.03  # noise counts if it wants differences so many times as large; the largest that it gets
 COARSE = (0.03, 0.3)  # the same for variables on which nothing seems to depend
 WIDER = (0.001, 0.03)  # the same for an objective that seems to depend on nothing
@@ -169,8 +170,8 @@ class LocalSearch:
 def step(search: LocalSearch, task: Task, wanted: Array) -> Generator[Ask, Population, LocalSearch]:
     """The search after one more trial if it is `wanted` (a single bool) and not over; else as it was.
 
-    A sub-coroutine: `search = yield from step(..)`. It costs d + 1 evaluations after a move, else one; the first one
-    more if noise is measured.
+    A sub-coroutine: `search = yield from step(..)`. It costs d + 1 evaluations after a move, else one; the first step
+    one more where noise is measured, and d + 2 or 2 d + 2 more where there is some.
     """
     xp = namespace(search.point.f)
     width = widths(task)
@@ -309,8 +310,8 @@ def measured_noise(
 def noise_at(line: list[Population]) -> Array:
     """The noise of the objective and of each constraint (1 + m,), from points on a line, one row each, evenly spaced.
 
-    It is their highest difference, over that of numbers of size 1. 0 where it cannot be known, because values are
-    missing or the spaces differ.
+    It is their highest difference, over that of numbers of size 1. 0 where it is mere rounding of the values, or cannot
+    be known, because values are missing or the spaces differ.
     """
     xp = namespace(line[0].f)
     values = [xp.concatenate([point.f, constraint_values(point)[0]]) for point in line]
@@ -318,23 +319,26 @@ def noise_at(line: list[Population]) -> Array:
     even = xp.stack([point.valid[0] for point in line]).all()
     for other in space[1:]:
         even = even & (xp.abs(other - space[0]) <= 1e-3 * space[0]).all()
-    order = len(space)
+    order, rounding = len(space), ROUNDING * xp.abs(xp.stack(values)).max(axis=0)
     for _ in range(order):
         values = [b - a for a, b in pairwise(values)]
     noise = xp.abs(values[0]) / np.sqrt(comb(2 * order, order))
-    return xp.where(even & (noise < np.inf), noise, 0.0)
+    return xp.where(even & (noise > rounding) & (noise < np.inf), noise, 0.0)
 
 
 def distance_for(noise: Array, measured: Population, point: Population, width: Array) -> Array:
     """The distance of probes, in widths, at which noise (1 + m,) and curvature make derivatives equally wrong.
 
-    Curvature counts as large as the slopes that the probes (d rows) show.
+    Curvature counts as large as the slopes that the probes (d rows) show. An inequality that no slope leads to its
+    border needs no better derivative than one that would.
     """
     xp = namespace(noise)
     distance = xp.abs(xp.diagonal(measured.x) - point.x[0])[:, None] / width[:, None]
     counts = (distance > 0.0) & measured.valid[:, None]
     slopes = xp.where(counts, probed_changes(measured, point) / xp.where(counts, distance, 1.0), 0.0).max(axis=0)
-    share = xp.where(slopes > 0.0, noise / xp.where(slopes > 0.0, slopes, 1.0), 0.0).max()
+    room = xp.concatenate([xp.zeros(1), -point.g[0], xp.zeros(point.h.shape[1])])
+    sizes = xp.maximum(slopes, room)
+    share = xp.where(sizes > 0.0, noise / xp.where(sizes > 0.0, sizes, 1.0), 0.0).max()
     return xp.minimum(2.0 * xp.sqrt(share), NOISIEST)
 
 

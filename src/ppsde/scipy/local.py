@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algorithm import Ask, Task
 from ..parts.sizing import inside
-from ..parts.sqp import LocalSearch, step
+from ..parts.sqp import NOISIEST, LocalSearch, step
 from ..parts.starts import FEW, Agreement, Visits, improves
 from ..population import TOLERANCE, Population, better_rows, evaluated
 from ..problem.constraints import Constraint
@@ -47,7 +47,8 @@ class LocalSearches:
         self._visits, self._agreement = Visits.none(len(box)), Agreement.none()
         self._counts = 0, 0  # of inequalities and equalities; known from the first start on
         self._points = 0  # evaluated
-        self._difference = DIFFERENCE  # of derivatives, in widths of the box; the first search may enlarge it
+        # Of derivatives, in widths of the box; the first search measures noise, and may enlarge it.
+        self._difference, self._measured = DIFFERENCE, False
         self.calls = 0
         self.best: Population | None = None
 
@@ -107,9 +108,9 @@ class LocalSearches:
             return replace(points, x=x)
 
         best = start if self.best is None else self.best
-        first, given_up = bool(self._visits.count == 0), False  # noise is measured once
-        begun = replace(start, x=start.x[:, free])
-        search = LocalSearch.begin(begun, task, difference=self._difference / reach, measuring=first)
+        given_up, begun = False, replace(start, x=start.x[:, free])
+        difference = min(self._difference / reach, NOISIEST)
+        search = LocalSearch.begin(begun, task, difference=difference, measuring=not self._measured)
         while not search.over and not given_up:
             steps = step(search, task, np.asarray(True))
             request = next(steps)
@@ -120,8 +121,8 @@ class LocalSearches:
                 search = ended.value
             known = bool(self._visits.is_end(whole(search.point), self._task))
             given_up = known and reach == 1.0 and not improves(whole(search.best), best)
-        if first:
-            self._difference = float(search.difference) * reach
+        if not (self._measured or search.fresh):
+            self._difference, self._measured = float(search.difference) * reach, True
         found = whole(search.best)
         end, over, left = whole(search.point) if given_up else found, np.asarray(True), np.asarray(given_up)
         self.best = better_rows(best, found)
