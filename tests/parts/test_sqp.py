@@ -766,9 +766,9 @@ def test_a_noisy_search_asks_for_its_derivatives_again_and_counts_them() -> None
     fun = noisily(lambda x: (10 + (x**2).sum(axis=0), [], []), 1e-5)
     search, asks = stepped(begun(fun, [3.0, -2.0, 1.0], task, measuring=True), fun, task)
     costs = [int(ask.wanted.sum()) for ask in asks]
-    assert costs[:4] == [3, 1, 1, 3] and costs[-1] == 1, "derivatives, a second and a third difference, again, a trial"
+    assert costs == [3, 1, 1, 3, 1], "derivatives, a second and a third difference, derivatives again, a trial"
     steps = np.diagonal(asks[3].x) - np.array([3.0, -2.0, 1.0])
-    np.testing.assert_allclose(steps, 10 * float(search.difference) if len(costs) == 5 else steps[0], rtol=1e-6)
+    np.testing.assert_allclose(steps, 10 * float(search.difference), rtol=1e-6)
     assert steps[0] > 1e-3
 
 

@@ -297,9 +297,9 @@ def measured_noise(
     doubtful = wanted & measured.valid.all() & (changes > 0.0).any()
     of_most = (changes / xp.maximum(changes.max(axis=0), LEAST)).sum(axis=1).argmax()
     line = [search.point, measured.take(of_most[None])]
-    step_x = line[1].x - search.point.x
+    space = line[1].x - search.point.x
     for steps in (2.0, 3.0):  # curvature may make a second difference large, but hardly a third one
-        line.append((yield Ask(xp.clip(search.point.x + steps * step_x, task.lower, task.upper), doubtful[None])))
+        line.append((yield Ask(xp.clip(search.point.x + steps * space, task.lower, task.upper), doubtful[None])))
         noise = xp.where(doubtful, noise_at(line), 0.0)
         doubtful = doubtful & (distance_for(noise, measured, search.point, widths(task)) > NOISY * distance)
         if xp is np and not doubtful:
